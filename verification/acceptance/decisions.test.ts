@@ -69,6 +69,29 @@ test('who asked does not approve: neither who owns the session nor who wrote in 
   await stream.next('message', (data) => data.message.content === 'Done.')
 })
 
+test('who asked neither settles an unknown outcome nor runs it again where somebody else has to decide', async () => {
+  await using target = await startTarget((_request, nth) => (nth === 1 ? 'reset' : { status: 200, body: {} }))
+  await using server = await startTestServer({ config: { tools: toolsOf(target), policy: rule({ notRequester: true }) } })
+  const [ana, ben] = [await server.as(approver('Ana')), await server.as(approver('Ben'))]
+  const { id } = await ana.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'pay Ana' } })
+  await ben.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+  await server.settle()
+  expect(await ana.get(`/api/actions/${id}`)).toMatchObject({ state: 'outcome_unknown', requires: { notRequester: true } })
+  const refused = async (what: string, body: object = {}) => {
+    const answer = await ana.send('POST', `/api/actions/${id}/${what}`, { body })
+    expect(answer, what).toMatchObject({ status: 403, body: { detail: expect.stringContaining('somebody else has to decide') } })
+  }
+  await refused('verify')
+  await refused('resolve', { outcome: 'failed', note: 'It did not arrive' })
+  await ben.post(`/api/actions/${id}/resolve`, { outcome: 'failed', note: 'The bank has nothing' })
+  await refused('retry')
+  await server.settle()
+  expect(target.writes).toHaveLength(1)
+  await ben.post(`/api/actions/${id}/retry`)
+  await server.settle()
+  expect(target.writes).toHaveLength(2)
+})
+
 test('what was declined is not asked again in the run: the model is told why, and is stopped when it insists', async () => {
   const again = { calls: [call('a', 'unkeyed', 'x')] }
   await using talk = await startTalk({

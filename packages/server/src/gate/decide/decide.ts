@@ -24,7 +24,7 @@ import { isoTime, viewAction, viewCast } from '../read/view.ts'
 import { findVisibleAction, requireVisibleAction } from '../read/visible.ts'
 import { type Change, transition } from '../transition.ts'
 import { expireWaiting } from './expire.ts'
-import { findRight, keyOf, requirementsOf, rolesText } from './rights.ts'
+import { ASKED_THEMSELVES, excludedBy, findRight, keyOf, requirementsOf, rolesText } from './rights.ts'
 import { type RunContext, STOPPED, stopAfterExpiry, stopRun } from './stop-run.ts'
 
 const DEFAULT_REASON = 'User declined'
@@ -145,17 +145,27 @@ const hasNoVote = (actionId: string, { name }: Principal, refusal: string): Coun
   new CountersignError('forbidden', `${name} may not decide about ${actionId}: ${refusal}`)
 
 /**
- * Returns the action, for somebody whose own role allows them to act on it after the decision. @throws CountersignError `not_found`,
- * `forbidden`, `gone`.
+ * Returns the action, for somebody whose own role would give them a vote on it, whether or not they asked for it. @throws CountersignError
+ * `not_found`, `forbidden`, `gone`.
  */
-export function* findForDecision(actionId: string, { principal }: Caller, nowMs: number): Tx<ActionRow> {
+export function* findForRole(actionId: string, { principal }: Caller, nowMs: number): Tx<ActionRow> {
   const row = yield* findVisibleAction(principal, actionId, nowMs)
   const requires = requirementsOf(row)
   if (!mayDecide(principal, requires)) {
-    const why = whyNeverDecides(principal) ?? `the role ${rolesText(requires)} is needed`
-    throw new CountersignError('forbidden', `${principal.name} may not decide about ${actionId}: ${why}`)
+    throw hasNoVote(actionId, principal, whyNeverDecides(principal) ?? `the role ${rolesText(requires)} is needed`)
   }
   requireUnarchived(row)
+  return row
+}
+
+/**
+ * Returns the action, for somebody who may act on it after the decision: their own role allows it, and where others than the requesters
+ * have to decide, they did not ask for it. @throws CountersignError `not_found`, `forbidden`, `gone`.
+ */
+export function* findForDecision(actionId: string, caller: Caller, nowMs: number): Tx<ActionRow> {
+  const row = yield* findForRole(actionId, caller, nowMs)
+  const excluded = yield* excludedBy(requirementsOf(row), row)
+  if (excluded.has(caller.principal.id)) throw hasNoVote(actionId, caller.principal, ASKED_THEMSELVES)
   return row
 }
 

@@ -11,7 +11,7 @@ import type { PreparedAction } from '../propose/prepare.ts'
 import { prepareAgain } from '../propose/prepare-again.ts'
 import { viewAction } from '../read/view.ts'
 import { transactOnce } from '../transact-once.ts'
-import { findForDecision, findForVote } from './decide.ts'
+import { findForRole, findForVote } from './decide.ts'
 import { revise } from './revise.ts'
 import { findRight } from './rights.ts'
 
@@ -73,11 +73,11 @@ export function createRefresh(deps: GateDeps): Refresh {
   return (actionId, caller) => retryOnConflict(() => refresh(actionId, caller))
 }
 
-/** The action, for somebody who has a vote on it, or whose own role would give them one. @throws CountersignError as {@link findForDecision}. */
+/** The action, for somebody who has a vote on it, or whose own role would give them one. @throws CountersignError as {@link findForRole}. */
 function* findForReading(actionId: string, caller: Caller, nowMs: number): Tx<ActionRow> {
   const found = yield* actions.findAction.first({ id: actionId })
   const mayVote = found !== undefined && (yield* findRight(found, caller.principal, nowMs)).refusal === undefined
-  return mayVote ? (yield* findForVote(actionId, caller, nowMs)).row : yield* findForDecision(actionId, caller, nowMs)
+  return mayVote ? (yield* findForVote(actionId, caller, nowMs)).row : yield* findForRole(actionId, caller, nowMs)
 }
 
 interface Reading {

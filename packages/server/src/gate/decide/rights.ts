@@ -15,6 +15,9 @@ type Asked = Pick<ActionRow, 'requested_by' | 'session_id' | 'requesters' | 'edi
 
 const NOBODY: ReadonlySet<string> = new Set()
 
+/** Why somebody may not decide under `notRequester`. */
+export const ASKED_THEMSELVES = 'they asked for it themselves, so somebody else has to decide'
+
 /** The people who may not decide because they asked for the action. */
 export const excludedBy = ({ notRequester }: Requirements, asked: Asked): Tx<ReadonlySet<string>> =>
   notRequester ? askingPersons(asked) : nobody()
@@ -33,7 +36,7 @@ export function* findRight(row: ActionRow, principal: Principal, nowMs: number, 
   if (never !== undefined) return { refusal: never }
   const requires = requirementsOf(row)
   const excluded = yield* excludedBy(requires, row)
-  if (excluded.has(principal.id)) return { refusal: 'they asked for it themselves, so somebody else has to decide' }
+  if (excluded.has(principal.id)) return { refusal: ASKED_THEMSELVES }
   if (meetsRoles(principal.roles, requires)) return { forId: null }
   const known = lenders ?? (yield* lenderIdsOf(principal, nowMs))
   return yield* findLentRight(row, { requires, excluded, principal, nowMs }, known)

@@ -2,12 +2,13 @@ import type { Principal } from '@countersign/core'
 import { defineTool } from '@countersign/toolkit'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { openBareGate, rowOf } from '../../../../../verification/testing/bare-gate.ts'
+import { type BareGateOptions, openBareGate, rowOf } from '../../../../../verification/testing/bare-gate.ts'
 import { manualClock } from '../../../../../verification/testing/manual-clock.ts'
 import { ana, ben, openGate } from '../../../../../verification/testing/open-gate.ts'
 import { startTarget } from '../../../../../verification/testing/target.ts'
 import { openTempSqlite, raw } from '../../../../../verification/testing/temp-store.ts'
 import { systemClock } from '../../clock.ts'
+import { compilePolicy, fixedPolicies } from '../../policy/index.ts'
 import { principals } from '../../store/index.ts'
 
 const agent: Principal = { id: 'prn_bot', kind: 'agent', name: 'bot', roles: [] }
@@ -17,13 +18,13 @@ const approver: Principal = { id: 'prn_cy', kind: 'person', name: 'Cy', roles: [
 
 const PAY = { description: 'Pay', input: { type: 'object' }, effect: 'write' } as const
 
-async function open() {
+async function open(options: BareGateOptions = {}) {
   const temp = await openTempSqlite()
   const tools = [
     defineTool({ ...PAY, name: 'pay', executor: 'client', idempotent: true }),
     defineTool({ ...PAY, name: 'serve', execute: () => null }),
   ]
-  const gate = openBareGate(temp.store, tools, 'prc_1')
+  const gate = openBareGate(temp.store, tools, 'prc_1', options)
   await temp.store.transact(function* () {
     for (const one of [ana, ben, agent, other, viewer, approver]) yield* principals.savePrincipal(one, 1)
   })
@@ -62,6 +63,20 @@ test('what failed is carried out again by who may decide, and not by the agent t
   await expect(it.gate.claim(id, { retry: true }, { principal: agent })).rejects.toMatchObject({
     code: 'forbidden',
     message: `bot may not start ${id} again`,
+  })
+  expect(await it.gate.claim(id, { retry: true }, { principal: ben })).toMatchObject({ action: { state: 'executing', attempt: 2 } })
+})
+
+test('where somebody else has to decide, who asked carries it out once, and not again after it failed', async () => {
+  const rules = [{ name: 'four eyes', match: { tool: '*' }, verdict: 'ask' as const, requires: { notRequester: true } }]
+  await using it = await open({ policies: fixedPolicies(compilePolicy({ default: 'ask', rules }, 1)) })
+  const { id } = await it.gate.propose({ tool: 'own.pay', arguments: {} }, { principal: approver })
+  await it.gate.decide(id, { verdict: 'approve' }, { principal: ana })
+  const { epoch } = await it.gate.claim(id, {}, { principal: approver })
+  await it.gate.takeClientResult(id, { epoch, error: { kind: 'refused', message: 'No.' } }, { principal: approver })
+  await expect(it.gate.claim(id, { retry: true }, { principal: approver })).rejects.toMatchObject({
+    code: 'forbidden',
+    message: expect.stringContaining('somebody else has to decide'),
   })
   expect(await it.gate.claim(id, { retry: true }, { principal: ben })).toMatchObject({ action: { state: 'executing', attempt: 2 } })
 })
