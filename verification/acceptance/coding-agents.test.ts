@@ -1,7 +1,10 @@
+import { readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Action } from '@countersign/core'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { type Clock, systemClock } from '../../packages/server/src/clock.ts'
 import { codingAgentStarter } from '../../packages/server/src/coding-agent/index.ts'
+import { CONFIG_FILE_NAMES } from '../../packages/server/src/config/index.ts'
 import type { ApiAnswer, ApiClient } from '../testing/api-client.ts'
 import { decide, waiting } from '../testing/decisions.ts'
 import { manualClock } from '../testing/manual-clock.ts'
@@ -135,6 +138,30 @@ test('settings of coding agents are not changed by a patch either, nor under a n
     arguments: { host: 'claude', hostTool: 'Write', folder: FOLDER, path: `${FOLDER}/.GitHub/workflows/x.yml`, content: '', options: {} },
   })
   expect(card.risk.level).toBe('high')
+})
+
+test('an agent reads no secret of the server without approval, and the files that decide what is asked are of high risk', async () => {
+  const desk = await start()
+  const { dataDir } = desk.server
+  const secrets = readdirSync(dataDir).filter((name) => /^sign-in-\d+\.json$/.test(name))
+  expect(secrets).toHaveLength(1)
+  const look = async (tool_name: string, tool_input: object) =>
+    decisionOf(await desk.hook('PreToolUse', { cwd: dirname(dataDir), tool_name, tool_input }, '?limit=1'))
+  for (const file of [...secrets, 'countersign.db', '.countersign/hooks/claude.key'].map((name) => join(dataDir, name))) {
+    expect([file, await look('Read', { file_path: file })]).toEqual([file, 'deny'])
+    expect([file, await look('Bash', { command: `cat ${file}` })]).toEqual([file, 'deny'])
+  }
+  expect(await look('Grep', { pattern: 'secret', path: '.countersign', output_mode: 'content' })).toBe('deny')
+  expect(await look('Grep', { pattern: 'secret', glob: '.countersign/**', output_mode: 'content' })).toBe('deny')
+  const key = { tool_name: 'Write', tool_input: { file_path: `${FOLDER}/.countersign/hooks/claude.key`, content: 'x' } }
+  expect(reasonOf(await desk.hook('PreToolUse', key, '?limit=1'))).toContain('agents do not change them')
+  for (const name of [...CONFIG_FILE_NAMES, 'policy.yaml']) {
+    const card = await desk.agent.post('/api/actions', {
+      tool: 'host.write',
+      arguments: { host: 'claude', hostTool: 'Write', folder: FOLDER, path: `${FOLDER}/${name}`, content: '', options: {} },
+    })
+    expect([name, card.risk.level]).toEqual([name, 'high'])
+  }
 })
 
 test('a call that names another folder to work in reads nothing there without approval', async () => {

@@ -36,9 +36,12 @@ export function assessShell({
   return { level: 'medium', reasons: medium.length > 0 ? medium : ['runs a program'] }
 }
 
-/** Files that decide what runs later, here or elsewhere: settings of agents and hooks among them. In any case: some file systems do not tell. */
+/**
+ * Files that decide what runs later, here or elsewhere: settings of agents, hooks and the configuration of this server among them. In any
+ * case: some file systems do not tell.
+ */
 const DECIDES =
-  /(^|\/)(\.git|\.github|\.gitlab-ci\.yml|\.husky|\.claude|\.codex|\.copilot|\.cursor|\.gemini|\.opencode|opencode\.jsonc?|\.vscode|\.(ba|z)?sh(rc|env)|\.?profile|Dockerfile|Makefile|package\.json)(\/|$)/i
+  /(^|\/)(\.countersign|countersign\.(config\.ts|ya?ml|json)|policy\.ya?ml|\.git|\.github|\.gitlab-ci\.yml|\.husky|\.claude|\.codex|\.copilot|\.cursor|\.gemini|\.opencode|opencode\.jsonc?|\.vscode|\.(ba|z)?sh(rc|env)|\.?profile|Dockerfile|Makefile|package\.json)(\/|$)/i
 
 export const decidesLater = (path: string): boolean => DECIDES.test(path)
 

@@ -129,9 +129,9 @@ function draft({ work, refuse, ...tool }: Definition): ToolDraft {
 }
 
 function placeOf({ path, folder, hostTool, options }: Placed): JsonObject {
-  // A search for names takes its folder from its pattern, too: `/etc/**`.
-  const { pattern } = isObject(options) && /^glob$/i.test(hostTool) ? options : {}
-  const places = [path, pattern].filter((place) => typeof place === 'string')
+  const { pattern, glob, include } = isObject(options) ? options : {}
+  // A search for names takes its folder from its pattern, too: `/etc/**`. One in files may name the files.
+  const places = [path, /^glob$/i.test(hostTool) ? pattern : undefined, glob, include].filter((place) => typeof place === 'string')
   return { outside: places.some((place) => isOutside(place, folder)), sensitive: places.some(isSensitive) }
 }
 

@@ -36,9 +36,9 @@ export const codingAgentStarter = (group: string): StarterRules => [
       tool: `${group}.*`,
       effect: 'write',
       // In any letters: some file systems do not tell.
-      when: '[".claude/", ".codex/", ".copilot/", ".cursor/", ".gemini/", ".opencode/", "opencode.json"].exists(part, has(args.path) && args.path.lowerAscii().contains(part) || has(args.files) && args.files.exists(file, file.lowerAscii().contains(part)))',
+      when: '[".claude/", ".codex/", ".copilot/", ".countersign/", ".cursor/", ".gemini/", ".opencode/", "opencode.json"].exists(part, has(args.path) && args.path.lowerAscii().contains(part) || has(args.files) && args.files.exists(file, file.lowerAscii().contains(part)))',
     },
     verdict: 'deny',
-    reason: 'The settings of coding agents decide what is asked, so agents do not change them.',
+    reason: 'The settings of coding agents and of Countersign decide what is asked, so agents do not change them.',
   },
 ]

@@ -78,8 +78,9 @@ export const INLINE_CODE: Readonly<Record<string, RegExp>> = {
 export const DECIDING_VARIABLE =
   /^(HOME|XDG_.*|PATH|IFS|ENV|BASH_ENV|SHELL|PROMPT_COMMAND|PAGER|EDITOR|VISUAL|LD_.*|DYLD_.*|GIT_.*|NODE_OPTIONS|PYTHON.*|PERL5?.*|RUBY.*)$/
 
-/** Names of files that usually hold secrets: reading one is more than a look at the project. */
-const SENSITIVE = /^(\.env(\..*)?|\.netrc|\.npmrc|\.pgpass|\.ssh|\.aws|\.gnupg|\.kube|id_(rsa|ed25519|ecdsa)|.*\.(pem|key|p12|pfx))$/is
+/** Names of files that usually hold secrets, those of this server among them: reading one is more than a look at the project. */
+const SENSITIVE =
+  /^(\.countersign|countersign\.db.*|sign-in-\d+\.json|\.env(\..*)?|\.netrc|\.npmrc|\.pgpass|\.ssh|\.aws|\.gnupg|\.kube|id_(rsa|ed25519|ecdsa)|.*\.(pem|key|p12|pfx))$/is
 
 /**
  * True for a path with such a name in it, also behind a revision of git (`HEAD:.env`). Each name is read by itself: a pattern over the whole
