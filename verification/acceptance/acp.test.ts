@@ -155,9 +155,14 @@ test('version 2: a call, a command, an unknown subject and none become cards, an
     [
       { type: 'command', command: 'npm pack', cwd: '/srv/other', toolCallId: 'call 2' },
       { tool: 'host.shell', description: 'Run npm pack', toolCallId: 'call 2' },
-      '/srv/other',
+      FOLDER,
     ],
-    [{ type: 'command', command: 'npm pack', cwd: '/srv/other' }, { tool: 'host.shell', description: 'Run npm pack' }, '/srv/other'],
+    // Where a command runs is not the folder of the session.
+    [
+      { type: 'command', command: 'cat passwd', cwd: '/etc' },
+      { tool: 'host.shell', risk: { reasons: ['reaches outside the folder: /etc'] } },
+      FOLDER,
+    ],
     [{ amount: 12, type: '_payment' }, { tool: 'host.other' }, undefined],
     [undefined, { tool: 'host.other' }, undefined],
   ] as const

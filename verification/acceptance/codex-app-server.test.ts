@@ -152,6 +152,16 @@ test('a command that failed in the sandbox is asked about again, although it was
   expect(desk.complaints.join()).toContain('Not outside')
 })
 
+test('where a command runs is not the folder of the thread: one that looks elsewhere is no mere look', async () => {
+  const desk = await start()
+  const inside = await ask(desk, command(0, 'cat README.md', { cwd: `${FOLDER}/web` }))
+  expect(inside).toMatchObject({ tool: 'host.look', arguments: { folder: `${FOLDER}/web` } })
+  await decide(desk.server, inside, { verdict: 'decline' })
+  expect((await desk.agent.message()).result.decision).toBe('decline')
+  const outside = await ask(desk, command(1, 'cat passwd', { cwd: '/etc' }))
+  expect(outside).toMatchObject({ tool: 'host.shell', risk: { level: 'high', reasons: ['reaches outside the folder: /etc'] } })
+})
+
 test('changed files are on the card as a patch; what is not shown, and what lasts, is declined without a card', async () => {
   const desk = await start()
   const { server, agent, editor } = desk

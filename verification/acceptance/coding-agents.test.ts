@@ -189,6 +189,28 @@ test('a call that names another folder to work in reads nothing there without ap
   ])
 })
 
+test('where a command of Cursor runs is not the folder of the session: what it reads outside of the workspace needs approval', async () => {
+  const desk = await start()
+  const ask = async (command: string, cwd: string) => {
+    const body = {
+      conversation_id: 'c1',
+      workspace_roots: ['/home/ana/docs', FOLDER],
+      hook_event_name: 'beforeShellExecution',
+      command,
+      cwd,
+    }
+    return (await desk.agent.send('POST', '/hooks/cursor?limit=1', { body })).body.permission
+  }
+  expect(await ask('cat README.md', FOLDER)).toBe('allow')
+  expect(await ask('cat a.ts', `${FOLDER}/src`)).toBe('allow')
+  for (const cwd of ['/etc', `${FOLDER}/../mail`, `${FOLDER}/.ssh`]) expect([cwd, await ask('cat passwd', cwd)]).toEqual([cwd, 'deny'])
+  const { items } = await desk.server.admin.get('/api/actions?state=proposed')
+  expect(items.map(({ risk }: Action) => risk.reasons).slice(1)).toEqual([
+    [`reaches outside the folder: ${FOLDER}/../mail`],
+    ['reaches outside the folder: /etc'],
+  ])
+})
+
 test('a search for names whose pattern begins in another folder needs approval', async () => {
   const desk = await start()
   const ask = async (pattern: string) => {

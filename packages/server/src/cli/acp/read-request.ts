@@ -49,7 +49,9 @@ function readSubject(request: JsonObject, calls: ToolCalls): Subject | string {
     const { command, cwd: folder, toolCallId } = subject
     if (typeof command !== 'string' || typeof folder !== 'string') return 'this request names no command or no folder.'
     const named: JsonObject = typeof toolCallId === 'string' ? { toolCallId } : {}
-    return { session, cwd: folder, toolCall: { ...asCall(title, { command }), kind: 'execute', ...named } }
+    // The agent says where a command runs, and may name any folder.
+    const where: JsonObject = cwd === '' || folder === cwd ? {} : { cwd: folder }
+    return { session, cwd: cwd || folder, toolCall: { ...asCall(title, { command, ...where }), kind: 'execute', ...named } }
   }
   return { session, cwd, toolCall: asCall(title, { description: description ?? null, subject }) }
 }

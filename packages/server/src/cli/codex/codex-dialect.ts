@@ -16,7 +16,7 @@ export function createCodexDialect(): Dialect {
   const keyOfItem = (thread: JsonValue | undefined, item: JsonValue | undefined) => JSON.stringify([thread ?? null, item ?? null])
 
   function call({ params, cwd }: { params: JsonObject; cwd: string }, method: JsonValue | undefined): JsonObject | string {
-    const { threadId, itemId, command, kind, reason, networkApprovalContext, environmentId } = params
+    const { threadId, itemId, command, cwd: workdir, kind, reason, networkApprovalContext, environmentId } = params
     const why: JsonObject = typeof reason === 'string' ? { reason } : {}
     const where: JsonObject = typeof environmentId === 'string' && environmentId !== 'local' ? { environmentId } : {}
     if (method === FILES) {
@@ -27,7 +27,17 @@ export function createCodexDialect(): Dialect {
         : { cwd, tool_name: 'apply_patch', tool_input: { command: patch, ...why, ...where } }
     }
     if (typeof command === 'string' && !networkApprovalContext && (kind ?? 'command') === 'command')
-      return { cwd, tool_name: 'Bash', tool_input: { command: innerCommand(command), ...why, ...where } }
+      return {
+        cwd,
+        tool_name: 'Bash',
+        // The model says where a command runs, and may name any folder.
+        tool_input: {
+          command: innerCommand(command),
+          ...(typeof workdir === 'string' && workdir !== cwd && { workdir }),
+          ...why,
+          ...where,
+        },
+      }
     const { threadId: _thread, turnId: _turn, itemId: _item, startedAtMs: _at, availableDecisions: _offered, ...input } = params
     return { cwd, tool_name: networkApprovalContext ? 'network' : String(kind ?? 'command'), tool_input: input }
   }
@@ -75,7 +85,7 @@ export function createCodexDialect(): Dialect {
       const params = paramsOf(request)
       const { threadId: session, itemId } = params
       if (typeof session !== 'string' || typeof itemId !== 'string') return 'this request names no thread or no item.'
-      const cwd = typeof params.cwd === 'string' ? params.cwd : (folders.get(session) ?? '')
+      const cwd = folders.get(session) ?? (typeof params.cwd === 'string' ? params.cwd : '')
       const read = call({ params, cwd }, request.method)
       if (typeof read === 'string') return read
       const key = keyOfItem(session, itemId)

@@ -3,7 +3,7 @@ import type { JsonObject } from '@countersign/core'
 import { isOutside } from './read-command.ts'
 
 /** Where hosts say that a command runs, when it is not the folder of the session. */
-const FIELDS = ['workdir', 'directory', 'dir_path', 'cwd']
+const FIELDS = ['workdir', 'working_directory', 'directory', 'dir_path', 'cwd']
 
 /** Returns the folders that the input of a command names. Agents write them, also in fields that their host does not know. */
 export const foldersIn = (input: JsonObject): string[] =>

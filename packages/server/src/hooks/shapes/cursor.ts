@@ -27,6 +27,10 @@ function readResult(tool: string, result: JsonValue): Report {
   return reportExit(result, typeof exitCode === 'number' ? exitCode : undefined, wordsOf(output))
 }
 
+/** Returns the folder of the session: of several roots the one that a call is in. */
+const rootOf = (cwd: string | undefined, roots: readonly string[]): string =>
+  roots.find((root) => cwd === root || cwd?.startsWith(`${root}/`)) ?? roots[0] ?? cwd ?? ''
+
 /** No hook of Cursor names the server. `preToolUse` calls such a tool `MCP:<tool>`. */
 const mcpTool = (name: string): string => `mcp__cursor__${name}`
 
@@ -52,8 +56,10 @@ export const cursorShape: HookShape = {
         : tool_name?.replace(/^MCP:(.+)$/, (_, name) => mcpTool(name))
     if (!(ASKS.has(event) || REPORTS.has(event))) return { kind: 'ignored', event }
     if (tool === undefined) throw noTool('cursor', event)
-    const folder = cwd || (workspace_roots[0] ?? '')
-    const call = { host: 'cursor' as const, tool, input: isShell ? { command: command ?? '' } : inputOf(tool_input), folder }
+    const folder = rootOf(cwd, workspace_roots)
+    // The agent says where a command runs, and may name any folder.
+    const where: JsonObject = cwd && cwd !== folder ? { cwd } : {}
+    const call = { host: 'cursor' as const, tool, input: isShell ? { command: command ?? '', ...where } : inputOf(tool_input), folder }
     const named = { event, session, callId: rest.tool_use_id, call }
     if (ASKS.has(event)) return { kind: 'ask', ...named, mayEdit: false }
     if (event !== 'postToolUseFailure')
