@@ -189,6 +189,21 @@ test('a call that names another folder to work in reads nothing there without ap
   ])
 })
 
+test('git in another folder than that of the session is no mere look: a repository that it finds there may name programs to run', async () => {
+  const desk = await start()
+  const ask = async (command: string, dir_path: string) => {
+    const tool = { tool_name: 'run_shell_command', tool_input: { command, dir_path } }
+    const body = { session_id: 'g3', cwd: FOLDER, hook_event_name: 'BeforeTool', ...tool }
+    return (await desk.agent.send('POST', '/hooks/gemini?limit=1', { body })).body.decision
+  }
+  for (const folder of ['.', FOLDER, `${FOLDER}/`]) expect([folder, await ask('git status', folder)]).toEqual([folder, 'allow'])
+  expect(await ask('cat a.ts', 'vendor/x')).toBe('allow')
+  for (const folder of ['vendor/x', `${FOLDER}/vendor/x`]) expect([folder, await ask('git status', folder)]).toEqual([folder, 'deny'])
+  expect(await ask('ls && git log -1 | cat', 'vendor/x')).toBe('deny')
+  const { items } = await desk.server.admin.get('/api/actions?state=proposed')
+  for (const { tool, risk } of items) expect({ tool, ...risk }).toMatchObject({ tool: 'host.shell', level: 'medium' })
+})
+
 test('where a command of Cursor runs is not the folder of the session: what it reads outside of the workspace needs approval', async () => {
   const desk = await start()
   const ask = async (command: string, cwd: string) => {

@@ -108,9 +108,11 @@ export function toArguments(call: HostTool): { kind: Kind; args: JsonObject } {
   const options = Object.fromEntries(Object.entries(input).filter(([field]) => !taken.has(field)))
   const args = { ...about, ...Object.fromEntries(named.map(([name, field]) => [name, input[field] ?? null])), options }
   if (kind !== 'shell') return { kind, args }
+  const readIn = (place: string) => readCommand(String(input.command), place, foldersIn(options))
   const runsIn = runFolder(options, folder)
-  const { readOnly } = readCommand(String(input.command), runsIn, foldersIn(options))
-  return { kind: readOnly ? 'look' : kind, args: { ...args, folder: runsIn } }
+  // What git does follows from the repository in the folder, so that of the session has to be known.
+  const place = readIn(runsIn).programs.includes('git') ? folder : runsIn
+  return { kind: readIn(place).readOnly ? 'look' : kind, args: { ...args, folder: place } }
 }
 
 /** Returns the input for the host's tool: what {@link toArguments} was given, with the changes that people made. */

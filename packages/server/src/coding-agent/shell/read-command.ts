@@ -78,7 +78,7 @@ export function readCommand(command: string, folder: string, runsIn: readonly st
     substitutes: false,
     inlineCode: false,
   }
-  const reader = new Reader(reading, folder)
+  const reader = new Reader(reading, folder, runsIn)
   reader.read(command, 0)
   reading.understood = reading.unclear.length === 0
   reading.readOnly &&= reading.understood && reading.writes.length === 0 && reading.outside.length === 0 && reading.programs.length > 0
@@ -89,10 +89,13 @@ export function readCommand(command: string, folder: string, runsIn: readonly st
 class Reader {
   readonly #reading: ShellReading
   readonly #folder: string
+  /** It may run in another folder than `folder`. */
+  readonly #isElsewhere: boolean
 
-  constructor(reading: ShellReading, folder: string) {
+  constructor(reading: ShellReading, folder: string, runsIn: readonly string[]) {
     this.#reading = reading
     this.#folder = folder
+    this.#isElsewhere = runsIn.some((path) => posix.resolve('/', folder, path) !== posix.resolve('/', folder))
   }
 
   read(text: string, depth: number) {
@@ -163,7 +166,8 @@ class Reader {
       (program === 'find' && known.includes('-delete')) ||
       (program === 'git' && known.some((word) => /^(-f|--force.*|--delete|-D)$/.test(word)))
     reading.privileged ||= PRIVILEGED.has(program)
-    reading.readOnly &&= isReader(program, args)
+    // A folder of files that make a repository may come with any project, and its settings name programs that even `git status` runs.
+    reading.readOnly &&= isReader(program, args) && !(program === 'git' && this.#isElsewhere)
     reading.inlineCode ||= hasInlineCode(program, args)
     if (program === 'git' && configures(options)) this.#unclear('it gives git a configuration, which may run a program')
     if (program === 'eval' || program === 'source' || program === '.' || program === 'trap' || program === 'alias') {
