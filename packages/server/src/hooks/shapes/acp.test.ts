@@ -24,6 +24,29 @@ test('a command is a shell command, also word by word, with everything else that
   })
 })
 
+test('arguments and variables beside a command are part of it: what only looks is judged with them', () => {
+  const run = (rawInput: JsonObject) => seen({ kind: 'execute', rawInput })
+  expect(run({ command: 'cat', args: ['a b.txt'] })).toMatchObject({ kind: 'look', args: { command: "cat 'a b.txt'" } })
+  expect(run({ command: 'cat', args: [], env: {} })).toMatchObject({ kind: 'look', args: { command: 'cat' } })
+  expect(run({ command: 'cat', args: ['/etc/passwd'] })).toMatchObject({
+    kind: 'shell',
+    args: { command: 'cat /etc/passwd', options: { args: ['/etc/passwd'] } },
+  })
+  expect(run({ command: ['grep', 'x'], args: ['.env'] })).toMatchObject({ kind: 'shell', args: { command: 'grep x .env' } })
+  expect(run({ command: 'ls', args: '-la /etc' })).toMatchObject({ kind: 'shell', args: { command: 'ls -la /etc' } })
+  for (const env of [{ LD_PRELOAD: './x.so' }, [{ name: 'LD_PRELOAD', value: './x.so' }]]) {
+    expect(run({ command: 'ls', env })).toMatchObject({ kind: 'shell', args: { command: 'LD_PRELOAD=./x.so ls' } })
+  }
+  const unreadable: JsonObject[] = [
+    { args: { 0: '/etc' } },
+    { args: [1] },
+    { env: 'A=1' },
+    { env: [{ name: 'a b', value: 'c' }] },
+    { env: { A: 1 } },
+  ]
+  for (const odd of unreadable) expect([odd, run({ command: 'ls', ...odd }).kind]).toEqual([odd, 'other'])
+})
+
 test('one diff is an edit or a new file; several, and other input, are shown whole', () => {
   const diff = { type: 'diff', path: '/home/ana/a.ts', oldText: 'a', newText: 'b' }
   const rawInput = { file_path: '/home/ana/a.ts', old_string: 'a', new_string: 'b', replace_all: true }

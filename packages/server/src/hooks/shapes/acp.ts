@@ -63,7 +63,7 @@ function hostCall(toolCall: ToolCall, folder: string): HostTool {
   const { title, kind, name, rawInput, content, locations } = toolCall
   const input = isObject(rawInput) ? rawInput : {}
   const call = (tool: string, given: JsonObject): HostTool => ({ host: 'acp', tool, input: given, folder })
-  const command = commandOf(input.command)
+  const command = commandOf(input)
   if (kind === 'execute' && command !== undefined) {
     return call('execute', { ...input, command, ...(Array.isArray(input.command) && { argv: input.command }) })
   }
@@ -81,9 +81,29 @@ function hostCall(toolCall: ToolCall, folder: string): HostTool {
   return call(name || kind || 'other', { ...about, title: title ?? null, kind: kind ?? null })
 }
 
-/** A command line, also of words that the agent gives one by one. */
-function commandOf(value: JsonValue | undefined): string | undefined {
-  if (typeof value === 'string') return value
-  if (!Array.isArray(value) || value.length === 0 || !value.every((word) => typeof word === 'string')) return undefined
-  return value.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`)).join(' ')
+/**
+ * A command line, also of words that the agent gives one by one, with the arguments and variables beside it. Undefined where one of them
+ * cannot be part of a line.
+ */
+function commandOf({ command, args = null, env = null }: JsonObject): string | undefined {
+  const variables = assignmentsOf(env)
+  const line = typeof command === 'string' && isEmpty(args) ? command : wordsOf([command ?? null].flat())
+  const more = isEmpty(args) ? '' : typeof args === 'string' ? args : wordsOf(args)
+  const parts = [variables, line, more]
+  return parts.every((part) => part !== undefined) ? parts.filter((part) => part !== '').join(' ') : undefined
 }
+
+const isEmpty = (value: JsonValue): boolean => value === null || (typeof value === 'object' && Object.keys(value).length === 0)
+
+const wordsOf = (words: JsonValue): string | undefined =>
+  Array.isArray(words) && words.length > 0 && words.every((word) => typeof word === 'string') ? words.map(quoted).join(' ') : undefined
+
+/** Variables, as an object or as the protocol lists those of a terminal. */
+function assignmentsOf(env: JsonValue): string | undefined {
+  if (isEmpty(env)) return ''
+  const entries = Array.isArray(env) ? env.map((one) => (isObject(one) ? [one.name, one.value] : [])) : Object.entries(Object(env))
+  const isFit = ([name, value]: readonly unknown[]) => /^[A-Za-z_]\w*$/.test(String(name)) && typeof value === 'string'
+  return entries.every(isFit) ? entries.map(([name, value]) => `${name}=${quoted(String(value))}`).join(' ') : undefined
+}
+
+const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`)
