@@ -1,4 +1,4 @@
-import { CountersignError, type Principal } from '@countersign/core'
+import type { Principal } from '@countersign/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { findVisibleSession } from '../agent/index.ts'
@@ -44,7 +44,6 @@ function streamSessionRoute(app: App, deps: HttpDeps): void {
     route('by-object', {
       operationId: 'streamSession',
       summary: 'Stream the events of a session',
-      errors: ['gone'],
       streams: SessionEvent,
       takes: ['Last-Event-ID'],
       produces: ['text/event-stream'],
@@ -55,13 +54,6 @@ function streamSessionRoute(app: App, deps: HttpDeps): void {
       const caller = callerOf(request)
       const session = await store.read(() => findVisibleSession(request.params.id, caller))
       const after = afterOf(request, request.query) ?? 0
-      // A new reader gets a snapshot; a reader that resumes has to learn that its events were archived.
-      if (after > 0 && after < session.archived_seq) {
-        throw new CountersignError(
-          'gone',
-          `the events after ${after} were archived: open the stream without an id and start from its snapshot`,
-        )
-      }
       const log = sessionLog({ store: logs, hub, sessionId: session.id, principal: caller.principal })
       followLog({
         log,
