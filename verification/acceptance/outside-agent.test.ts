@@ -68,6 +68,30 @@ test('a long poll that nobody ends answers with the action as it is', async () =
   for (const wait of ['61', '-1', 'soon']) expect((await it.agent.send('GET', `/api/actions/${action.id}?wait=${wait}`)).status).toBe(400)
 })
 
+test('an agent follows its own actions on one stream, continues it by id, and sees those of no other', async () => {
+  await using it = await start()
+  const { agent, server } = it
+  const other = await server.as({ name: 'other bot', kind: 'agent', roles: ['agent'] })
+  using stream = await agent.stream('/api/events')
+  using others = await other.stream('/api/events')
+  const action = await agent.post('/api/actions', body())
+  const theirs = await other.post('/api/actions', body('keyed', 'y'))
+  await others.next('action_proposed', ({ proposal }) => proposal.id === theirs.id)
+  await server.admin.post(`/api/actions/${action.id}/decision`, { verdict: 'approve' })
+  await stream.next('action_update', ({ proposalId, state }) => proposalId === action.id && state === 'succeeded')
+  using again = await agent.stream('/api/events', { headers: { 'last-event-id': String(stream.seen[0]?.id) } })
+  await again.next('action_update', ({ state }) => state === 'succeeded')
+  expect(again.seen).toEqual(stream.seen.slice(1))
+  for (const [{ seen }, id] of [
+    [stream, action.id],
+    [others, theirs.id],
+  ] as const) {
+    expect(
+      new Set(seen.map(({ data }) => (data as { proposalId?: string }).proposalId ?? (data as { proposal: Action }).proposal.id)),
+    ).toEqual(new Set([id]))
+  }
+})
+
 test('policy may answer at once: a read runs, a forbidden tool is declined with the reason', async () => {
   await using it = await start()
   const { agent, target } = it

@@ -71,10 +71,9 @@ function streamInboxRoute(app: App, deps: HttpDeps): void {
   const { store, hub, clock, announcements, logs } = deps
   app.get(
     '/api/events',
-    route('person', {
+    route('anyone', {
       operationId: 'streamInbox',
       summary: 'Stream the events of all actions you may see',
-      errors: ['forbidden'],
       streams: InboxEvent,
       takes: ['Last-Event-ID'],
       produces: ['text/event-stream'],

@@ -17,7 +17,7 @@ export interface InboxLogOptions {
   principal: Principal
 }
 
-/** Returns the log of actions in every session, as far as this person may see them; places are those of the whole log. */
+/** Returns the log of actions in every session, as far as the principal may see them; places are those of the whole log. */
 export async function openInboxLog({ store, hub, clock, principal }: InboxLogOptions): Promise<FollowedLog> {
   const read: FollowedLog['read'] = (after, limit, isFirst) => {
     const known = hub.inboxPlace
@@ -77,7 +77,7 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
   }
 }
 
-/** Sends an action as new to a person who becomes eligible to decide it only now: they could not see its earlier events. */
+/** Sends an action as new to a reader who may see it only now, such as a person who becomes eligible to decide it. */
 function inFull(event: NewEvent, action: Action | undefined): NewEvent {
   if (action?.state !== 'proposed') return event
   const isAsItIs = event.type === 'action_proposed' && event.data.proposal.updatedAt === action.updatedAt
