@@ -55,3 +55,22 @@ test('a database of the last development version goes on: keys, what waits, unkn
   writeFileSync(exported, (await server.admin.send('GET', '/api/audit/export?format=jsonl')).text)
   expect(await runCommandLine(['audit', 'verify', exported])).toMatchObject({ code: 0, stderr: '' })
 })
+
+test('countersign migrate brings a database to this version without a server, once, and a server then uses it', async () => {
+  using folder = temporaryFolder()
+  const dataDir = join(folder.path, 'data')
+  await using older = await openDevelopmentDatabase(dataDir, inject('database'))
+  const migrate = (...args: string[]) => runCommandLine(['migrate', '--data', dataDir, ...args], older.environment)
+  const first = await migrate()
+  expect(first).toMatchObject({ code: 0, stderr: '' })
+  expect(first.stdout).toMatch(/^0001_schema\.sql\n(?:\d{4}_\w+\.sql\n)*.* is now of this version\.\n$/)
+  const second = await migrate('--json')
+  expect(JSON.parse(second.stdout)).toEqual({ migrations: [] })
+  expect((await migrate()).stdout).toMatch(/^Nothing to do: .* is of this version\.\n$/)
+  await using server = await startTestServer({
+    config: { tools: { shop: { tools: [update] } }, policy: { rules: [] } },
+    place: { dataDir, environment: older.environment },
+  })
+  const ana = server.with({ authorization: `Bearer ${keys.ana}` })
+  expect((await ana.get(`/api/actions/${actions.waiting}`)).state).toBe('proposed')
+})

@@ -27,6 +27,7 @@ const COMMANDS: Readonly<Record<string, OpenCommand>> = {
   archive: async (environment) => (await import('./archive.ts')).archiveCommand(environment),
   backup: async (environment) => (await import('./backup.ts')).backupCommand(environment),
   restore: async (environment) => (await import('./backup.ts')).restoreCommand(environment),
+  migrate: async (environment) => (await import('./migrate.ts')).migrateCommand(environment),
   policy: async (environment) => (await import('./policy.ts')).policyCommand(environment),
   doctor: async (environment) => (await import('./doctor.ts')).doctorCommand(environment),
   audit: async (environment) => (await import('./audit.ts')).auditCommand(environment),

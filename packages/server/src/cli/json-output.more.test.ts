@@ -103,6 +103,7 @@ test('commands on files and data print one line of their shape with --json', asy
   // Nothing answers at the address of the tool.
   read('doctor', await run('doctor', ['--json', '--data', at('none'), ...config], { COUNTERSIGN_KEY: '' }), 1)
 
+  expect(read('migrate', await run('migrate', ['--json', ...data]))).toEqual({ migrations: [] })
   const made = read('key create', await run('key create', ['--name', 'Robin', '--kind', 'person', '--role', 'approver', '--json', ...data]))
   expect(made).toMatchObject({ key: expect.stringMatching(/^cs_/), principal: { name: 'Robin' } })
   const id = String(made.id)
@@ -181,6 +182,7 @@ test('what goes wrong is a sentence on standard error, and standard output stays
     'archive verify': [],
     backup: [at('gone.backup'), ...gone],
     restore: [at('gone.backup'), ...gone],
+    migrate: ['--database-url', 'postgres://127.0.0.1:1/none'],
     'policy check': [at('gone.yaml'), '--config', at('countersign.json')],
     'policy test': ['--call', '{"tool": "gone"}', '--config', at('countersign.json')],
     doctor: ['--timeout', 'soon'],

@@ -51,6 +51,7 @@ export const JSON_OUTPUTS = {
   }),
   backup: z.strictObject({ file: z.string(), bytes: z.int(), ...Backup }),
   restore: z.strictObject({ file: z.string(), movedTo: z.string().nullable(), ...Backup }),
+  migrate: z.strictObject({ migrations: z.array(z.string()) }),
   'policy check': z.strictObject({
     file: z.string(),
     problems: z.array(z.strictObject({ path: z.string(), message: z.string() })),

@@ -36,7 +36,7 @@ export interface PostgresOptions {
   /** Receives, as a sentence, that the database is damaged. Default: none. */
   onDamage?: ((sentence: string) => void) | undefined
   /** Is told before each migration of a database that has data. Default: does nothing. */
-  onMigrate?: OnMigrate
+  onMigrate?: OnMigrate | undefined
   /** Connections at most, default 10. */
   maxSessions?: number
   clock?: Clock

@@ -92,10 +92,10 @@ export function openSqliteForArchive(dataDir: string): Store {
  * Opens the embedded database for a command: alone, creating it when missing, or beside the server that owns the folder.
  * @throws Error when the server is of another version, or the database is lost or damaged.
  */
-export function openSqliteBeside(dataDir: string): Store {
+export function openSqliteBeside(dataDir: string, onMigrate?: OnMigrate): Store {
   const owner = own(dataDir)
   const lock: Lock = owner ?? { close: () => undefined }
-  const db = owner ? openOwned(dataDir, lock).db : openDatabase(dataDir, lock, requireMigrated)
+  const db = owner ? openOwned(dataDir, lock, { onMigrate }).db : openDatabase(dataDir, lock, requireMigrated)
   return openStore({ db, dataDir, lock, onCommitted: () => undefined })
 }
 
