@@ -148,6 +148,39 @@ test('the run, the address and the reason that an agent gives are shown, recorde
   expect(same).toMatchObject({ id: action.id, folded: true, digest: action.digest, context })
 })
 
+test('the changes that an agent foresees stand beside what the tool shows, as not verified, until a person edits the call', async () => {
+  await using it = await start()
+  const { agent, server } = it
+  const preview = [{ field: 'status', oldValue: 'pending', newValue: { is: 'done' } }]
+  const plain = await agent.post('/api/actions', { ...body(), expiresIn: 'PT1H' })
+  const action = await agent.post('/api/actions', { ...body(), expiresIn: 'PT1H', preview })
+  const shown = [...(plain.preview ?? []), { ...preview[0], unverified: true }]
+  expect(action).toMatchObject({ preview: shown, digest: plain.digest, context: null })
+  expect((await server.admin.get(`/api/actions/${action.id}`)).preview).toEqual(shown)
+  const { items } = await server.admin.get(`/api/audit?action=${action.id}`)
+  expect(items[0]).toMatchObject({ kind: 'proposed', data: { preview: shown } })
+  const edited = await server.admin.post(`/api/actions/${action.id}/decision`, { verdict: 'approve', arguments: { what: 'y' } })
+  expect((edited.preview ?? []).filter((row: { unverified?: true }) => row.unverified)).toEqual([])
+  const many = Array.from({ length: 21 }, () => ({ field: 'x', newValue: 1 }))
+  for (const wrong of [
+    many,
+    [{ field: 'x' }],
+    [{ field: '', newValue: 1 }],
+    [{ field: 'x', newValue: 'y'.repeat(289) }],
+    [{ newValue: 1 }],
+    'x',
+  ])
+    expect(await agent.send('POST', '/api/actions', { body: { ...body('keyed', 'z'), preview: wrong } })).toMatchObject({ status: 400 })
+})
+
+test('an agent may name the executor that the tool has, and no other', async () => {
+  await using it = await start()
+  expect(await it.agent.post('/api/actions', { ...body(), executor: 'server' })).toMatchObject({ state: 'proposed', executor: 'server' })
+  const refused = await it.agent.send('POST', '/api/actions', { body: { ...body('keyed', 'y'), executor: 'client' } })
+  expect(refused).toMatchObject({ status: 422, body: { code: 'invalid_arguments', detail: expect.stringContaining('executor') } })
+  expect((await it.server.admin.get('/api/actions')).items).toHaveLength(1)
+})
+
 test.each([
   ['a script', { url: 'javascript:alert(1)' }],
   ['a file', { url: 'file:///etc/passwd' }],

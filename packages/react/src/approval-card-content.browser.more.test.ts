@@ -334,3 +334,12 @@ test('what a server says about its tool stands in a box of its own, as not verif
   expect(await card().locator('.cs-changes li').allTextContents()).toEqual(['statusfrom new →  to done'])
   expect(await card().locator('figure.cs-says', { hasText: 'easql says' }).count()).toBe(1)
 })
+
+test('a change that the agent foresees stands in a box of its own, as not verified, with both values', async () => {
+  const foreseen = { field: 'total', oldValue: 5, newValue: 'none\u202e', unverified: true as const }
+  await openPage()
+  await show(page, { action: sampleAction({ preview: [{ field: 'status', oldValue: 'new', newValue: 'done' }, foreseen] }) })
+  const box = card().locator('figure.cs-says', { hasText: 'total' })
+  expect(await box.locator('figcaption').textContent()).toBe('total (not verified)')
+  expect(await box.locator('blockquote').textContent()).toMatch(/^5 → none.*202E/s)
+})

@@ -91,7 +91,11 @@ function Said({ rows }: { rows: readonly Row[] }) {
       <figure key={index} className="cs-says">
         <figcaption>{showInvisible(row.field)} (not verified)</figcaption>
         <blockquote dir="auto">
-          <LongText text={valueText(row.newValue)} path={`preview/${index}/new`} lines />
+          <LongText
+            text={(row.oldValue === undefined ? '' : `${valueText(row.oldValue)} → `) + valueText(row.newValue)}
+            path={`preview/${index}/new`}
+            lines
+          />
         </blockquote>
       </figure>
     ) : null,

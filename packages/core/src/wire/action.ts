@@ -19,7 +19,7 @@ export const PreviewField = z.object({
   diff: z.string().optional(),
   /** Code of ISO 4217, where both values are amounts of money: in whole units, or in hundredths where the last word of `field` is `cents` or `minor`. */
   currency: z.string().optional(),
-  /** Set where `newValue` is what somebody else says about the call, which nothing here has verified. */
+  /** Set where the row is what somebody else says about the call, which nothing here has verified. */
   unverified: z.literal(true).optional(),
 })
 
@@ -274,6 +274,21 @@ export const DecisionsAnswer = z.object({
 })
 export type DecisionsAnswer = z.infer<typeof DecisionsAnswer>
 
+/** Cards fold texts from 600 characters on, and both values of a claim stand in one text that must not be folded. */
+const MAX_CLAIMED_CHARS = 290
+const ClaimedValue = Json.refine(
+  (value) => JSON.stringify(value).length <= MAX_CLAIMED_CHARS,
+  `must be at most ${MAX_CLAIMED_CHARS} characters`,
+)
+
+/** A change that the proposer foresees. */
+export const ClaimedChange = z.strictObject({
+  field: z.string().trim().min(1).max(120),
+  oldValue: ClaimedValue.optional(),
+  newValue: ClaimedValue,
+})
+export type ClaimedChange = z.infer<typeof ClaimedChange>
+
 export const ProposeBody = z.strictObject({
   tool: z.string().min(1).max(200),
   arguments: z.record(z.string(), Json),
@@ -288,7 +303,11 @@ export const ProposeBody = z.strictObject({
   callback: z
     .strictObject({ url: z.string().max(2_000).refine(isWebAddress, 'must be an http or https address without a user name') })
     .optional(),
+  /** The changes that the agent foresees. Cards show them as not verified, after those that the tool itself shows. */
+  preview: z.array(ClaimedChange).max(20).optional(),
   agent: z.string().min(1).max(120).optional(),
+  /** Who carries it out. The tool decides this: another one than the tool’s is refused. */
+  executor: z.enum(['server', 'client']).optional(),
   /** How long people may take, for example `PT1H`: from one second to 400 days. */
   expiresIn: Duration.optional(),
 })

@@ -6,6 +6,7 @@ export {
   ActionRevisionList,
   Claim,
   ClaimBody,
+  ClaimedChange,
   ClientRequest,
   ClientResultBody,
   DecisionBody,

@@ -3,6 +3,7 @@ import type {
   ActionContext,
   ActionErrorView,
   AssignTo,
+  ClaimedChange,
   JsonObject,
   JsonValue,
   OutcomeChecks,
@@ -25,7 +26,7 @@ interface Columns {
   requesters: readonly string[] | null
   result: JsonValue | null
   error: ActionErrorView | null
-  context: ActionContext | null
+  context: StoredContext | null
   callback: StoredCallback | null
   revised: StoredRevised | null
   checks: StoredChecks | null
@@ -38,6 +39,11 @@ interface Columns {
 export interface StoredCallback {
   webhook: string
   url: string
+}
+
+/** What the proposer says about an action: its context, and the changes that it foresees. */
+interface StoredContext extends ActionContext {
+  preview?: readonly ClaimedChange[]
 }
 
 /** Why there is a new revision. */
@@ -129,6 +135,13 @@ export const riskOf = (row: Row<'risk'>): Action['risk'] => readShared(row, 'ris
 /** Returns what an action would change; null when nothing could be read. */
 export const previewOf = (row: Row<'preview'>): PreviewField[] | null => read(row, 'preview')
 
+/** Returns the same with the changes that its proposer foresees. A person's edit voids these. */
+export function shownPreviewOf(row: Row<'preview' | 'context'> & Pick<ActionRow, 'edited_by'>): PreviewField[] | null {
+  const preview = previewOf(row)
+  const { preview: claims = [] } = (row.edited_by === null && read(row, 'context')) || {}
+  return claims.length === 0 ? preview : [...(preview ?? []), ...claims.map((claim) => ({ ...claim, unverified: true as const }))]
+}
+
 /** Returns the ids of everybody who asked for an action; null when they are derived from the session. */
 export const requestersOf = (row: Row<'requesters'>): readonly string[] | null => readShared(row, 'requesters')
 
@@ -139,7 +152,10 @@ export const resultOf = (row: Row<'result'>): JsonValue | null => read(row, 'res
 export const errorOf = (row: Row<'error'>): ActionErrorView | null => read(row, 'error')
 
 /** Returns what the agent says about an action besides its arguments; null when it says nothing. */
-export const contextOf = (row: Row<'context'>): ActionContext | null => read(row, 'context')
+export function contextOf(row: Row<'context'>): ActionContext | null {
+  const { preview: _claims, ...context } = read(row, 'context') ?? {}
+  return Object.keys(context).length === 0 ? null : context
+}
 
 /** Returns where the proposer of an action is told what became of it; null when it named no address. */
 export const callbackOf = (row: Row<'callback'>): StoredCallback | null => read(row, 'callback')

@@ -1,9 +1,11 @@
 import {
   type Action,
   type ActionContext,
+  type ClaimedChange,
   CountersignError,
   canonicalJson,
   durationMs,
+  type Executor,
   isSettled,
   type JsonObject,
   type PolicyResult,
@@ -61,6 +63,8 @@ export interface InsertInput {
   /** The agent's own words about it. */
   agentSays?: string | undefined
   context?: ActionContext | undefined
+  /** The changes that the proposer foresees. */
+  claims?: readonly ClaimedChange[] | undefined
   /** Text of the column. */
   callback?: string | null
   /** How long people may take at most, whatever policy says. */
@@ -122,7 +126,7 @@ export function* insertPrepared(
     agent: prepared.agent ?? prepared.claimedAgent ?? null,
     agent_verified: prepared.agent === undefined ? 0 : 1,
     agent_says: input.agentSays || null,
-    context: contextText(input.context),
+    context: contextText(input),
     callback: input.callback ?? null,
     times_asked: 1,
     unkeyed: input.isUnkeyed ? 1 : 0,
@@ -168,8 +172,10 @@ export function* insertPrepared(
   return { row, proposal: yield* announceProposed({ outbox, session: writer, nowMs, caller: undefined }, row) }
 }
 
-const contextText = (context: ActionContext = {}): string | null =>
-  Object.values(context).some((said) => said !== undefined) ? canonicalJson({ ...context }) : null
+function contextText({ context, claims = [] }: Pick<InsertInput, 'context' | 'claims'>): string | null {
+  const said = { ...context, ...(claims.length > 0 && { preview: [...claims] }) }
+  return Object.values(said).some((one) => one !== undefined) ? canonicalJson(said) : null
+}
 
 /** How many actions of the requester wait, up to the limit; 0 for a call that will not wait. */
 function* waitingOf({ prepared, requestedBy, limits, waitingNow }: InsertInput): Tx<number> {
@@ -231,6 +237,10 @@ export interface ProposeInput {
   description?: string | undefined
   /** Further claims of the caller about the call. */
   context?: ActionContext | undefined
+  /** The changes that the caller foresees. */
+  preview?: readonly ClaimedChange[] | undefined
+  /** Who the caller believes carries it out. */
+  executor?: Executor | undefined
   /** Where it is told what became of the action. */
   callback?: { url: string } | undefined
   /** ISO 8601: how long people may take. Policy may give them less. */
@@ -243,8 +253,9 @@ export interface ProposeInput {
  * Proposes an action for an agent that runs elsewhere. Policy may answer `approved` or `declined` at once.
  * The same call of the same agent or service, without an idempotency key, while the first one waits under the same version of the policy,
  * is the same action: people decide once and it runs once. A call of a person, with a callback or with its own deadline, is always a new action.
- * @throws CountersignError `not_found` for an unknown tool, `invalid_arguments`, `impossible` when its preview refuses the call,
- * `too_many_waiting`, `forbidden` for an agent that uses a name which is not its own, or for an address that takes no callbacks.
+ * @throws CountersignError `not_found` for an unknown tool, `invalid_arguments` (also for another executor than the tool's), `impossible`
+ * when its preview refuses the call, `too_many_waiting`, `forbidden` for an agent that uses a name which is not its own, or for an address
+ * that takes no callbacks.
  */
 export async function propose(deps: GateDeps, input: ProposeInput, caller: Caller): Promise<ProposedAction> {
   requireWriter(caller.principal)
@@ -253,6 +264,11 @@ export async function propose(deps: GateDeps, input: ProposeInput, caller: Calle
   // Another one's tool is answered like one that does not exist.
   if (!tool || (tool.registered && tool.registered.ownerId !== caller.principal.id))
     throw new CountersignError('not_found', `there is no tool ${input.tool}`)
+  if (input.executor !== undefined && input.executor !== tool.executor)
+    throw new CountersignError(
+      'invalid_arguments',
+      `executor: the tool ${tool.name} has the executor ${tool.executor}, which a proposal cannot change`,
+    )
   const { clock, policies, previewTimeoutMs } = deps
   const who = { ...agentNamed(input.agent, caller.principal), session: null, requesters: [caller.principal] }
   const call = { tool, arguments: input.arguments, ...who }
@@ -314,6 +330,7 @@ async function storeProposal(
         requestedBy: caller.principal.id,
         agentSays: input.description,
         context: input.context,
+        claims: input.preview,
         callback: yield* callbackText(input.callback),
         expiresInMs: input.expiresIn === undefined ? undefined : durationMs(input.expiresIn),
         isUnkeyed,

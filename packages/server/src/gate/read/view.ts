@@ -166,7 +166,7 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
     revision: row.revision,
     revised: revised && (yield* viewRevised(revised)),
     description: row.description,
-    preview: stored.previewOf(row),
+    preview: stored.shownPreviewOf(row),
     previewError: row.preview_error,
     previewedAt: row.previewed_at === null ? null : isoTime(row.previewed_at),
     risk: stored.riskOf(row),
