@@ -69,6 +69,20 @@ test('a request runs when it is executed: to the next pause, with its checkpoint
   expect(brain.requests).toHaveLength(3)
 })
 
+test('the checkpoint names the call that waits, also behind one that ran or was sent back', async () => {
+  for (const { agent, behind } of [
+    { agent: {}, behind: call('c2', 'look', 'y') },
+    { agent: { actionsPerStep: 'one' as const }, behind: call('c2', 'unkeyed', 'y') },
+  ]) {
+    await using talk = await startRequest({ says: [{ calls: [call('c1', 'keyed', 'x'), behind] }, { text: 'Done.' }], agent })
+    const paused = await talk.execute()
+    expect(paused).toMatchObject({ status: 'awaiting_approval', checkpoint: { lastToolCall: { name: 'keyed', input: { what: 'x' } } } })
+    const done = await talk.server.admin.post(`/api/approve-tool/${paused.checkpoint.lastToolCall.id}`, { approved: true })
+    expect(done).toMatchObject({ status: 'completed', message: 'Done.' })
+    expect(talk.target.writes.map(({ path }) => path)).toEqual(['/keyed'])
+  }
+})
+
 test('once it is decided, a request does not answer with the question any more, also when the model ends without a word', async () => {
   await using talk = await startRequest({ says: [{ calls: [call('c1', 'keyed', 'x')] }, {}] })
   const paused = await talk.execute()

@@ -1,4 +1,4 @@
-import type { Action, Checkpoint, RequestAnswer, RequestStatus, RequestView } from '@countersign/core'
+import type { Action, Checkpoint, JsonObject, RequestAnswer, RequestStatus, RequestView } from '@countersign/core'
 import { viewAction } from '../gate/index.ts'
 import { type ActionRow, actions, agentRequests, type MessageRow, messages, type RunRow, sessions, type Tx } from '../store/index.ts'
 
@@ -54,7 +54,7 @@ function* viewAs<Status extends RequestView['status']>(
     requestId,
     sessionId,
     status,
-    checkpoint: { iterationCount: run?.steps ?? 0, lastToolCall: lastToolCall(said), status },
+    checkpoint: { iterationCount: run?.steps ?? 0, lastToolCall: lastToolCall(said, pendingApprovals), status },
     pendingApprovals,
     ...(message !== undefined && { message }),
   }
@@ -81,8 +81,10 @@ const KINDS: Partial<Record<RequestView['status'], readonly MessageRow['kind'][]
   rejected: ['note'],
 }
 
-function lastToolCall(said: readonly MessageRow[]): Checkpoint['lastToolCall'] {
-  const calls = said.find(({ tool_calls }) => tool_calls !== null)?.tool_calls
-  const last = calls ? JSON.parse(calls).at(-1) : undefined
+/** The last call that waits for approval, whose id `approve-tool` takes: others of its step may have run or been refused. */
+function lastToolCall(said: readonly MessageRow[], pending: readonly Action[]): Checkpoint['lastToolCall'] {
+  const text = said.find(({ tool_calls }) => tool_calls !== null)?.tool_calls
+  const calls: { id: string; name: string; arguments: JsonObject }[] = text ? JSON.parse(text) : []
+  const last = calls.findLast(({ id }) => pending.some(({ toolCallId }) => toolCallId === id)) ?? calls.at(-1)
   return last ? { id: last.id, name: last.name, input: last.arguments } : null
 }
