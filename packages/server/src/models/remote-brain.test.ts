@@ -25,15 +25,17 @@ async function ask(answer: ReplayAnswer, timeoutMs?: number) {
 test('a require-action is a call, told with the finish; the tool-input-available before it is not a second one', async () => {
   const body = data(
     { type: 'text-delta', delta: 'I will ' },
-    { type: 'text-delta', textDelta: 'set it.' },
+    { type: 'text-delta', textDelta: 'set ' },
+    { type: 'text-delta', content: 'it.' },
     { ...REQUIRE_ACTION, type: 'tool-input-available' },
     REQUIRE_ACTION,
     { type: 'finish' },
   )
   expect(await ask(sse(body))).toEqual([
     { type: 'text', delta: 'I will ' },
-    { type: 'text', delta: 'set it.' },
-    { type: 'tool_call_start', key: 'call-1', name: 'updateOrderStatus' },
+    { type: 'text', delta: 'set ' },
+    { type: 'text', delta: 'it.' },
+    { type: 'tool_call_start', key: 'call-1', providerCallId: 'call_abc123', name: 'updateOrderStatus' },
     {
       type: 'tool_call',
       key: 'call-1',
@@ -188,7 +190,7 @@ test('a finish with length or an unknown reason releases no call', async () => {
     ['error', 'other'],
   ]) {
     expect(await ask(sse(data(REQUIRE_ACTION, { type: 'finish', finishReason })))).toEqual([
-      { type: 'tool_call_start', key: 'call-1', name: 'updateOrderStatus' },
+      { type: 'tool_call_start', key: 'call-1', providerCallId: 'call_abc123', name: 'updateOrderStatus' },
       { type: 'finish', reason },
     ])
   }

@@ -51,8 +51,8 @@ export interface RemoteBrainOptions {
  * Only `require-action` makes a call: no look-up starts anything here. `finish` ends the step: events after it are not read, and without it
  * there is no call.
  *
- * The brain gets its own `toolCallId` back on the call and its result, because it may know its calls by it; a call whose id is empty or
- * occurs twice in the conversation carries ours.
+ * The action of a call has the `toolCallId` of the brain, which gets it back on the call and its result, because it may know its calls by
+ * it; a call whose id is empty or occurs twice in the conversation carries ours.
  */
 export function remoteBrain(options: RemoteBrainOptions): Model {
   return {
@@ -129,7 +129,7 @@ async function* ask(
     switch (event.data.type) {
       case 'text-delta':
       case 'reasoning-delta': {
-        const delta = event.data.delta ?? event.data.textDelta ?? event.data.text ?? ''
+        const delta = event.data.delta ?? event.data.textDelta ?? event.data.text ?? event.data.content ?? ''
         if (delta !== '') yield { type: event.data.type === 'text-delta' ? 'text' : 'reasoning', delta }
         break
       }
@@ -139,7 +139,7 @@ async function* ask(
         const key = `call-${calls.length + 1}`
         const argumentsText = typeof input === 'string' ? input : input === undefined ? '' : JSON.stringify(input)
         calls.push({ type: 'tool_call', key, ...(toolCallId && { providerCallId: toolCallId }), name, argumentsText })
-        yield { type: 'tool_call_start', key, name }
+        yield { type: 'tool_call_start', key, ...(toolCallId && { providerCallId: toolCallId }), name }
         break
       }
       case 'tool-input-available':
@@ -170,7 +170,13 @@ async function* ask(
   yield modelError('model_broken_stream', `the answer of ${options.id} ended without a finish`)
 }
 
-const Delta = { delta: z.string().optional(), textDelta: z.string().optional(), text: z.string().optional() }
+/** The names that the formats in use have for the text. */
+const Delta = {
+  delta: z.string().optional(),
+  textDelta: z.string().optional(),
+  text: z.string().optional(),
+  content: z.string().optional(),
+}
 
 const BrainEvent = z.union([
   z.object({ type: z.enum(['text-delta', 'reasoning-delta']), ...Delta }),
