@@ -54,36 +54,44 @@ for (const { model, api } of PROVIDERS) {
 const chunk = (delta: object, finish: string | null = null) =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
 
-test('fragments of several calls are put together by their index', async () => {
-  const part = (index: number, call: object) => chunk({ tool_calls: [{ index, ...call }] })
-  const frames = [
-    chunk({ role: 'assistant', content: null }),
-    part(0, { id: 'call_a', type: 'function', function: { name: 'keyed', arguments: '' } }),
-    part(0, { function: { arguments: '{"wh' } }),
-    part(1, { id: 'call_b', type: 'function', function: { name: 'unkeyed', arguments: '{"what":' } }),
-    part(0, { function: { arguments: 'at":"first \\u00' } }),
-    part(1, { function: { arguments: '"second"}' } }),
-    part(0, { function: { arguments: 'e9"}' } }),
-    chunk({}, 'tool_calls'),
-    'data: [DONE]\n\n',
-  ]
-  await using target = await startTarget(() => ({ status: 200 }))
-  await using providers = await startReplayServer()
-  const { baseUrl } = providers.play([
-    { status: 200, contentType: 'text/event-stream', chunks: frames.map((frame) => new TextEncoder().encode(frame)) },
-  ])
-  await using server = await startTestServer({
-    config: { agents: { desk: { model: 'openai-chat/m', tools: ['*'] } }, tools: toolsOf(target) },
-    environment: providerEnvironment(baseUrl),
+for (const { provider, name } of [
+  { provider: 'openai-chat', name: ['keyed'] },
+  { provider: 'openai-chat', name: ['ke', 'y', 'ed'] },
+  { provider: 'openai-compatible', name: ['ke', 'yed'] },
+]) {
+  test(`${provider}: fragments of several calls are put together by their index, also a name in ${name.length} pieces`, async () => {
+    const part = (index: number, call: object) => chunk({ tool_calls: [{ index, ...call }] })
+    const frames = [
+      chunk({ role: 'assistant', content: null }),
+      part(0, { id: 'call_a', type: 'function', function: { name: name[0], arguments: '' } }),
+      ...name.slice(1).map((piece) => part(0, { function: { name: piece } })),
+      part(0, { function: { arguments: '{"wh' } }),
+      part(1, { id: 'call_b', type: 'function', function: { name: 'unkeyed', arguments: '{"what":' } }),
+      part(0, { function: { arguments: 'at":"first \\u00' } }),
+      part(1, { function: { arguments: '"second"}' } }),
+      part(0, { function: { arguments: 'e9"}' } }),
+      chunk({}, 'tool_calls'),
+      'data: [DONE]\n\n',
+    ]
+    await using target = await startTarget(() => ({ status: 200 }))
+    await using providers = await startReplayServer()
+    const { baseUrl } = providers.play([
+      { status: 200, contentType: 'text/event-stream', chunks: frames.map((frame) => new TextEncoder().encode(frame)) },
+    ])
+    await using server = await startTestServer({
+      config: { agents: { desk: { model: `${provider}/m`, tools: ['*'] } }, tools: toolsOf(target) },
+      environment: providerEnvironment(baseUrl),
+    })
+    using stream = await server.admin.stream('/api/chat', { body: { message: 'go' } })
+    expect((await stream.next('tool_call_start')).toolCall.name).toBe('keyed')
+    const first = (await stream.next('action_proposed')).proposal
+    const second = (await stream.next('action_proposed')).proposal
+    expect([first, second]).toMatchObject([
+      { tool: 'keyed', toolCallId: 'call_a', arguments: { what: 'first é' } },
+      { tool: 'unkeyed', toolCallId: 'call_b', arguments: { what: 'second' } },
+    ])
   })
-  using stream = await server.admin.stream('/api/chat', { body: { message: 'go' } })
-  const first = (await stream.next('action_proposed')).proposal
-  const second = (await stream.next('action_proposed')).proposal
-  expect([first, second]).toMatchObject([
-    { tool: 'keyed', arguments: { what: 'first é' } },
-    { tool: 'unkeyed', arguments: { what: 'second' } },
-  ])
-})
+}
 
 test('a run tells its text, its calls, its actions and its end, each as an event of its own type', async () => {
   // The whole message replaces its chunks, so it comes after the reader has had them.

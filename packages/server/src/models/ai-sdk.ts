@@ -7,6 +7,7 @@ import {
 import type { Model, ModelEvent, ModelRequest } from '@countersign/core'
 import { foreignError, hasForeignError, modelError, noStreamError, toModelError, unsentError } from './errors.ts'
 import { historyProblem, toPrompt } from './history.ts'
+import { joinNames } from './join-names.ts'
 import { readJson } from './json.ts'
 import type { CacheMarks } from './prompt-cache.ts'
 import { collectStep, type Step } from './step.ts'
@@ -74,7 +75,8 @@ async function* runStep(
     ({ name, description, inputSchema }): LanguageModelV4FunctionTool => ({ type: 'function', name, description, inputSchema }),
   )
   options.cache?.mark?.(prompt, tools)
-  const { stream } = await options.connect(watch.fetch).doStream({
+  const names = tools.map(({ name }) => name)
+  const { stream } = await options.connect(options.isChat ? joinNames(watch.fetch, names) : watch.fetch).doStream({
     prompt,
     tools,
     abortSignal: signal,
