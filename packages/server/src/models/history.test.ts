@@ -120,6 +120,21 @@ test('Mistral takes ids of nine letters or digits and gets them, the same ones i
   expect(ids([...call('call_01k9f3v7qs4m'), ...call('call_01k9f3v7qs4n')])).toEqual([...first, 'call00002', 'call00002'])
 })
 
+test('a model hears of its calls under the ids that it gave them, whatever they look like', () => {
+  const step = (id: string, model: string): ModelMessage[] => [
+    { role: 'assistant', content: '', toolCalls: [{ id, name: 'refund', arguments: {} }], model },
+    { role: 'tool', toolCallId: id, toolName: 'refund', outcome: { type: 'output', value: null } },
+  ]
+  const ids = (messages: ModelMessage[]) =>
+    toPrompt('', messages, { model: 'openai-compatible/kimi', callId: /^[a-zA-Z0-9]{9}$/ }).flatMap(({ content }) =>
+      typeof content === 'string' ? [] : content.flatMap((part) => ('toolCallId' in part ? [part.toolCallId] : [])),
+    )
+  const own = step('functions.refund:0', 'openai-compatible/kimi')
+  expect(ids(own)).toEqual(['functions.refund:0', 'functions.refund:0'])
+  expect(ids([...own, ...step('abcdefgh1', 'mistral')])).toEqual(['functions.refund:0', 'functions.refund:0', 'abcdefgh1', 'abcdefgh1'])
+  expect(ids([...own, ...step('toolu_01k9f3v7qs4m', 'anthropic/m')])).toEqual(['call00001', 'call00001', 'call00002', 'call00002'])
+})
+
 test('edited arguments are what the provider sees, beside the signature of its own call', () => {
   const providerData = { parts: [{ type: 'call', name: 'refund', providerOptions: { google: { thoughtSignature: 'signed' } } }] }
   const messages: ModelMessage[] = [

@@ -11,7 +11,7 @@ type AssistantContent = PromptAnswer['content']
 export interface PromptOptions {
   /** The model that is called now: `providerData` of other models is not sent to it. */
   model: string
-  /** The format of tool call ids that this provider accepts. */
+  /** The format of tool call ids that this provider accepts, besides those that it gave itself. */
   callId: RegExp
   /** The media types that it accepts. Default: none. */
   media?: MediaSupport | undefined
@@ -30,7 +30,7 @@ export function toPrompt(
   messages: readonly ModelMessage[],
   { model, callId, media }: PromptOptions,
 ): LanguageModelV4Prompt {
-  const idOf = wireIds(messages, callId)
+  const idOf = wireIds(messages, { model, callId })
   const plan = planMedia(messages, media)
   let results: { toolName: string; outcome: ToolOutcome }[] = []
   const prompt: LanguageModelV4Prompt = []
@@ -87,11 +87,14 @@ export function historyProblem(messages: readonly ModelMessage[]): string | unde
   return missing === undefined ? undefined : `no result for the call ${missing}`
 }
 
-// Mistral accepts only ids of nine letters or digits. Where one of our ids does not fit, all are numbered by their position in the history.
-function wireIds(messages: readonly ModelMessage[], fits: RegExp): (id: string) => string {
-  const ids = messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls.map((call) => call.id) : []))
-  if (ids.every((id) => fits.test(id))) return (id) => id
-  const numbered = new Map(ids.map((id, index) => [id, `call${String(index + 1).padStart(5, '0')}`]))
+// Mistral accepts only ids of nine letters or digits. Where an id of another model does not fit, all are numbered by their position in the
+// history. A model takes the ids of its own calls, and gateways read their own data in them.
+function wireIds(messages: readonly ModelMessage[], { model, callId }: Pick<PromptOptions, 'model' | 'callId'>): (id: string) => string {
+  const calls = messages.flatMap((message) =>
+    message.role === 'assistant' ? message.toolCalls.map(({ id }) => ({ id, isOwn: message.model === model })) : [],
+  )
+  if (calls.every(({ id, isOwn }) => isOwn || callId.test(id))) return (id) => id
+  const numbered = new Map(calls.map(({ id }, index) => [id, `call${String(index + 1).padStart(5, '0')}`]))
   return (id) => numbered.get(id) ?? id
 }
 
