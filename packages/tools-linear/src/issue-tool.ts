@@ -27,18 +27,20 @@ export async function findStanding(linear: LinearClient, words: string, signal: 
   return issue
 }
 
-/** Returns the plan of a change: its issue, its fields, the input of the mutation, and other names for the headline. */
-export const issuePlan = (
-  issue: IssueNode,
-  fields: PreviewField[],
-  input: LinearDocument.IssueUpdateInput,
-  named: JsonObject = {},
-): Plan => ({
-  fields: [issueRow(issue), ...fields],
-  named: { issue: issue.identifier, ...named },
-  variables: { id: issue.id, input: input as JsonObject },
-  updatedAt: issue.updatedAt,
-})
+/**
+ * Returns the plan of a change: its issue, its fields, the input of the mutation, and other names for the headline.
+ * @throws ToolError `refused` for an issue that has all these values.
+ */
+export function issuePlan(issue: FoundIssue, fields: PreviewField[], input: LinearDocument.IssueUpdateInput, named: JsonObject = {}): Plan {
+  const variables = { id: issue.id, input: input as JsonObject }
+  if (hasInput(valuesOf(issue), variables)) throw refuse(`${issue.identifier} is like that already.`)
+  return {
+    fields: [issueRow(issue), ...fields],
+    named: { issue: issue.identifier, ...named },
+    variables,
+    updatedAt: issue.updatedAt,
+  }
+}
 
 /** Reads the issue that was sent or created, by its id; undefined when it does not exist. */
 export async function lookForIssue(linear: LinearClient, id: string, signal: AbortSignal): Promise<FoundIssue | undefined> {

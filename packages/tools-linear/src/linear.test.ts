@@ -110,7 +110,7 @@ test.each<[string, JsonObject, (workspace: OpenWorkspace) => void]>([
   ['deleteIssue', { issue: 'ENG-1' }, (at) => Object.assign(issueOf(at, 'ENG-1'), { description: 'Another' })],
   [
     'moveToCycle',
-    { issue: 'ENG-1', cycle: 'current' },
+    { issue: 'ENG-4', cycle: 'current' },
     (at) =>
       Object.assign(
         at.standIn.world.cycles[1] ?? {},
@@ -125,6 +125,18 @@ test.each<[string, JsonObject, (workspace: OpenWorkspace) => void]>([
   expect((await workspace.look(name, args)).precondition).toEqual(before.precondition)
   change(workspace)
   expect((await workspace.look(name, args)).precondition).not.toEqual(before.precondition)
+})
+
+test.each<[string, JsonObject]>([
+  ['assignIssue', { issue: 'ENG-1', assignee: 'bo' }],
+  ['changeStatus', { issue: 'ENG-1', status: 'todo' }],
+  ['moveToCycle', { issue: 'ENG-1', cycle: 'current' }],
+  ['updateIssue', { issue: 'ENG-1', title: 'Sign-in fails on Safari', priority: 'urgent' }],
+])('nobody is asked about %s that would change nothing', async (name, args) => {
+  await using workspace = await openWorkspace()
+  const refused = { kind: 'refused', impossible: true, message: 'ENG-1 is like that already.' }
+  expect(await failure(workspace.look(name, args))).toMatchObject(refused)
+  expect((await workspace.look('updateIssue', { issue: 'ENG-1', title: 'Else', priority: 'urgent' })).precondition).toBeDefined()
 })
 
 test('what else happens to an issue does not make people decide again about its status', async () => {
