@@ -30,6 +30,17 @@ async function openDesk(): Promise<Desk> {
   return { server, target, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
+test('a chat goes on with the agent that it began with: who names another one is told so, and nothing is said to either', async () => {
+  const agent = { model: 'scripted/talk.json' }
+  await using server = await startTestServer({ config: { agents: { desk: agent, night: agent } }, scripts: { talk: [{ text: 'Hi.' }] } })
+  const { id: sessionId } = await server.admin.post('/api/sessions', { agent: 'night' })
+  const { status, body } = await server.admin.send('POST', '/api/chat', { body: { sessionId, message: 'Hello', agent: 'desk' } })
+  expect([status, body.detail]).toEqual([404, `the conversation ${sessionId} is with night, not with desk: begin another one`])
+  expect((await server.admin.get(`/api/sessions/${sessionId}/messages`)).items).toEqual([])
+  using stream = await server.admin.stream('/api/chat', { body: { sessionId, message: 'Hello', agent: 'night' } })
+  await stream.next('done')
+})
+
 const propose = (who: ApiClient, agent?: string, what = 'x') =>
   who.send('POST', '/api/actions', { body: { tool: 'keyed', arguments: { what }, ...(agent !== undefined && { agent }) } })
 

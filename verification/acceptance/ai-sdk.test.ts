@@ -129,6 +129,23 @@ test('after a reload the whole answer comes again, also when it was decided else
   expect(nothing.chat).toMatchObject({ status: 'ready', messages: [] })
 })
 
+test('the stream of a session is also there in the format of the AI SDK: the same chunks, for who may see the session', async () => {
+  await using it = await start([{ text: 'Hello there.' }])
+  const { id: empty } = await it.server.as({ name: 'Eve', kind: 'person', roles: ['member'] }).then((eve) => eve.post('/api/sessions'))
+  const get = (path: string) => fetch(`${it.server.url}${path}`, { headers: { authorization: `Bearer ${it.key}` } })
+  const page = it.open()
+  await page.chat.sendMessage({ text: 'Hi' })
+  const [{ id }] = (await it.server.admin.get('/api/sessions?q=Hi')).items
+  const inSession = await get(`/api/sessions/${id}/events?format=ai-sdk`)
+  expect(inSession.headers.get('x-vercel-ai-ui-message-stream')).toBe('v1')
+  const text = await inSession.text()
+  expect(text).toContain('Hello there.')
+  expect(text).toBe(await (await get(`/api/ai-sdk/chat/${id}/stream`)).text())
+  expect((await get(`/api/sessions/${empty}/events?format=ai-sdk`)).status).toBe(404)
+  expect((await it.server.admin.send('GET', `/api/sessions/${empty}/events?format=ai-sdk`)).status).toBe(204)
+  for (const query of ['format=ag-ui', 'format=ai-sdk&after=1']) expect((await get(`/api/sessions/${id}/events?${query}`)).status).toBe(400)
+})
+
 test('a page that only watches stays open while people are waited for, and sees what others decide', async () => {
   await using it = await start([{ calls: [CALL] }, { text: 'Done.' }])
   const page = it.open()

@@ -1,4 +1,5 @@
 import { type AddressInfo, connect } from 'node:net'
+import { CountersignError } from '@countersign/core'
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { handleError } from './errors.ts'
@@ -38,4 +39,14 @@ test('a client that hangs up in the middle of its body is no error of the server
   expect(lines).toEqual([])
   await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })
   expect(lines.join('')).toContain('http.failed')
+})
+
+test('every 401 says how to authenticate, as HTTP requires', async () => {
+  await using app = Fastify()
+  app.setErrorHandler(handleError)
+  app.get('/', () => {
+    throw new CountersignError('unauthenticated', 'a key is needed')
+  })
+  const { statusCode, headers } = await app.inject('/')
+  expect([statusCode, headers['www-authenticate']]).toEqual([401, 'Bearer realm="countersign"'])
 })

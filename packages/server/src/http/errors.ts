@@ -53,5 +53,7 @@ function asKnown(error: FastifyError | Error, request: FastifyRequest): Counters
 
 export function sendProblem(reply: FastifyReply, error: CountersignError): void {
   if (typeof error.extra.retryAfterSeconds === 'number') reply.header('retry-after', String(error.extra.retryAfterSeconds))
+  // RFC 9110, 15.5.2: a 401 says how to authenticate.
+  if (error.status === 401) reply.header('www-authenticate', 'Bearer realm="countersign"')
   reply.code(error.status).type('application/problem+json').serializer(JSON.stringify).send(toProblem(error))
 }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { findVisibleSession } from '../agent/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { events } from '../store/index.ts'
+import { streamLastReply } from './ai-sdk/routes.ts'
 import type { App, HttpDeps } from './app.ts'
 import { InboxEvent, SessionEvent } from './docs/index.ts'
 import { followLog } from './follow.ts'
@@ -18,6 +19,13 @@ const route = taggedRoute('events')
 const AfterQuery = z.object({
   after: z.coerce.number().int().optional().describe('The `id` of the last event that arrived: the stream continues after it.'),
 })
+
+const SessionStreamQuery = AfterQuery.extend({
+  format: z
+    .enum(['ai-sdk'])
+    .optional()
+    .describe('`ai-sdk`: the last answer from its beginning, as a message stream for user interfaces of the AI SDK.'),
+}).refine(({ format, after }) => format === undefined || after === undefined, { path: ['after'], error: 'cannot be combined with format' })
 
 /** Parses the place where a reader resumes. A value that this server never sent is answered with a reset, like one that is too high. */
 function afterOf(request: FastifyRequest, query: { after?: number | undefined }): number | undefined {
@@ -48,11 +56,13 @@ function streamSessionRoute(app: App, deps: HttpDeps): void {
       takes: ['Last-Event-ID'],
       produces: ['text/event-stream'],
       params: IdParams,
-      querystring: AfterQuery,
+      querystring: SessionStreamQuery,
+      response: { 204: z.null().describe('There is no answer to stream in this format.') },
     }),
     async (request, reply) => {
       const caller = callerOf(request)
       const session = await store.read(() => findVisibleSession(request.params.id, caller))
+      if (request.query.format === 'ai-sdk') return streamLastReply(deps, request, reply, { session, caller })
       const after = afterOf(request, request.query) ?? 0
       const log = sessionLog({ store: logs, hub, sessionId: session.id, principal: caller.principal })
       followLog({

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireOwnHost } from '../gateway/own-host.ts'
 import type { Holders } from '../hooks/holders.ts'
@@ -20,9 +20,6 @@ export function mcpRoutes(app: App, http: HttpDeps, holders: Holders): void {
   const tags = ['mcp']
   const hooks = {
     onRequest: async (request: FastifyRequest) => requireOwnHost(request, { publicUrl: http.publicUrl, hosts: http.gateway.hosts }),
-    onSend: async (_request: FastifyRequest, reply: FastifyReply) => {
-      if (reply.statusCode === 401) reply.header('www-authenticate', 'Bearer realm="countersign"')
-    },
   }
   const refused = { description: 'A JSON-RPC error', content: { 'application/json': { schema: Message } } }
   const answers = {

@@ -79,11 +79,16 @@ export function aiSdkRoutes(app: App, deps: HttpDeps): void {
     async (request, reply) => {
       const caller = callerOf(request)
       const session = await findThread(deps, { surface: 'ai-sdk', thread: request.params.id }, caller)
-      const place = session && (await store.read(() => placeOfReply(session, '')))
-      if (!session || !place) return reply.code(204).send(null)
-      return stream(deps, request, reply, { session, place, caller, staysOpen: request.query.follow === 'true' })
+      if (!session) return reply.code(204).send(null)
+      return streamLastReply(deps, request, reply, { session, caller, staysOpen: request.query.follow === 'true' })
     },
   )
+}
+
+/** Streams the last answer of a session, from its beginning. Without one it answers 204. */
+export async function streamLastReply(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply, turn: Omit<Turn, 'place'>) {
+  const place = await deps.store.read(() => placeOfReply(turn.session, ''))
+  return place ? stream(deps, request, reply, { ...turn, place }) : reply.code(204).send(null)
 }
 
 interface Turn {

@@ -109,7 +109,7 @@ function answersOf(
     answers[status] = success === undefined ? answer : { ...answer, description: success, ...headersOf(headersSent(operation)) }
   }
   for (const [status, codes] of Map.groupBy(operation.errors, (code) => ERRORS[code].status)) {
-    const { name, answer } = answerWith(codes, headersOfError(status, operation))
+    const { name, answer } = answerWith(codes, headersOfError(status))
     const beside = own[status]
     if (beside) {
       // The route's own answer with this status is documented beside the problem.
@@ -134,7 +134,7 @@ function answerWith(codes: readonly ErrorCode[], headers: readonly ResponseHeade
   const schema = { allOf: [{ $ref: '#/components/schemas/Problem' }, narrowed] }
   const example = toProblem(new CountersignError(first, title))
   const answer = { description: sentence, ...headersOf(headers), content: { 'application/problem+json': { schema, example } } }
-  return { name: headers.includes('WWW-Authenticate') ? `${name}AtGateway` : name, answer }
+  return { name, answer }
 }
 
 function headersTaken(operation: Operation): RequestHeader[] {
@@ -148,9 +148,9 @@ function headersTaken(operation: Operation): RequestHeader[] {
 const headersSent = ({ method, isEventStream, isGateway, sends }: Operation): ResponseHeader[] =>
   method === 'GET' || isEventStream || isGateway ? [...sends] : [...sends, CONSOLE_HEADER]
 
-function headersOfError(status: number, { isGateway }: Operation): ResponseHeader[] {
+function headersOfError(status: number): ResponseHeader[] {
   if (status === 429) return ['Retry-After']
-  return status === 401 && isGateway ? ['WWW-Authenticate'] : []
+  return status === 401 ? ['WWW-Authenticate'] : []
 }
 
 const headersOf = (names: readonly ResponseHeader[]): { headers?: object } =>

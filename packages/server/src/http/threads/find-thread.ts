@@ -30,6 +30,12 @@ export function findThread(
   })
 }
 
+/** @throws CountersignError `not_found` for a conversation of another agent than the one that is named. */
+export function requireAgent(session: SessionRow, agent: string | undefined, thread: string): void {
+  if (agent === undefined || agent === session.agent) return
+  throw new CountersignError('not_found', `the conversation ${thread} is with ${session.agent}, not with ${agent}: begin another one`)
+}
+
 /**
  * Returns the session of a thread, and begins one for a new thread. The same request again, or at the same time, begins none.
  * @throws CountersignError `not_found` for an unknown agent, or a session of another agent.
@@ -41,12 +47,7 @@ export async function openThread(
 ): Promise<SessionRow> {
   const found = await findThread(deps, thread, caller)
   if (found) {
-    if (agent !== undefined && found.agent !== agent) {
-      throw new CountersignError(
-        'not_found',
-        `the conversation ${thread.thread} is with ${found.agent}, not with ${agent}: begin another one`,
-      )
-    }
+    requireAgent(found, agent, thread.thread)
     return found
   }
   const { id: owner_id } = caller.principal
