@@ -1,6 +1,6 @@
 import { type Effect, type JsonObject, ToolError } from '@countersign/core'
 import { VERSION } from '@countersign/toolkit/internal'
-import { Client, SdkError, SdkErrorCode, type Transport } from '@modelcontextprotocol/client'
+import { Client, SdkError, SdkErrorCode, SdkHttpError, type Transport } from '@modelcontextprotocol/client'
 import { away, isLostSession, readFailure } from './failure.ts'
 import { listTools } from './list-tools.ts'
 import { plainLine } from './words.ts'
@@ -189,10 +189,19 @@ export class McpConnection {
     try {
       return await this.#open(undefined)
     } catch (error) {
-      // Some older programs exit at the first request that they do not know.
-      const isClosed = error instanceof SdkError && [SdkErrorCode.ConnectionClosed, SdkErrorCode.EraNegotiationFailed].includes(error.code)
-      if (this.#options.isHttp || !isClosed || this.#stopped.signal.aborted) throw error
-      return this.#open({ kind: 'legacy' })
+      if (this.#stopped.signal.aborted) throw error
+      if (!this.#options.isHttp) {
+        // Some older programs exit at the first request that they do not know.
+        const isClosed =
+          error instanceof SdkError && [SdkErrorCode.ConnectionClosed, SdkErrorCode.EraNegotiationFailed].includes(error.code)
+        if (!isClosed) throw error
+        return this.#open({ kind: 'legacy' })
+      }
+      // Some older servers answer 500 to a request before the handshake. Only the handshake tells them from a server that is broken.
+      if (!isServerError(error)) throw error
+      return this.#open({ kind: 'legacy' }).catch((handshake: unknown) => {
+        throw isServerError(handshake) ? error : handshake
+      })
     }
   }
 
@@ -266,6 +275,8 @@ export class McpConnection {
   }
 }
 
+const isServerError = (error: unknown): boolean => error instanceof SdkHttpError && (error.status ?? 0) >= 500
+
 /** Returns whether the server supports calls as tasks. Only the protocol 2025-11-25 has tasks of this kind. */
 export const takesTasks = (client: Client): boolean =>
   client.getProtocolEra() !== 'modern' && client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined
@@ -279,7 +290,10 @@ async function within(work: Promise<unknown>, ms: number, signal: AbortSignal): 
   if (signal.aborted) throw new ToolError('unreachable', 'There was no time left to connect. Nothing was sent.')
 }
 
-/** Returns the message; of a failed fetch that of its cause, which says what failed. The SDK keeps its cause under `data`. */
+/**
+ * Returns the message; of a failed fetch that of its cause, which says what failed, and of a refusal with its status. The SDK keeps a cause
+ * under `data`.
+ */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 4; depth++) {
@@ -288,5 +302,6 @@ function reasonOf(error: unknown): string {
     if (at.message === 'fetch failed' && cause instanceof Error) return cause.message || ('code' in cause ? String(cause.code) : at.message)
     at = cause
   }
-  return error.message
+  const status = error instanceof SdkHttpError ? error.status : undefined
+  return status === undefined || error.message.includes(String(status)) ? error.message : `HTTP ${status}: ${error.message}`
 }

@@ -92,6 +92,26 @@ test('protocol 2026-07-28 is spoken where it is offered; what would ask people i
   expect(server.calls).toEqual(['note', 'ask'])
 })
 
+test('over HTTP a server of the older protocol that answers 500 to what it does not know is connected', async () => {
+  const server = await startSessionServer(undefined, { unknownStatus: 500 })
+  const { call, source } = await openSource({ url: server.url })
+  expect((await source.check())[0]?.message).toMatch(/^The MCP server s is sessions 1, protocol 2025-11-25, /)
+  expect(await call('note', {})).toBe('did note')
+  expect(server.calls).toEqual(['note'])
+})
+
+test('over HTTP a server that fails at whatever it is asked is away, with the status it answered', async () => {
+  const server = await startSessionServer(undefined, { unknownStatus: 503, initializeStatus: 502 })
+  const { source } = await openSource({ url: server.url })
+  expect((await source.check())[0]?.message).toMatch(/^The MCP server s is away: .* HTTP 503$/)
+})
+
+test('over HTTP the status that refuses the handshake of the older protocol is told', async () => {
+  const server = await startSessionServer(undefined, { unknownStatus: 500, initializeStatus: 401 })
+  const { source } = await openSource({ url: server.url })
+  expect((await source.check())[0]?.message).toMatch(/^The MCP server s is away: HTTP 401: /)
+})
+
 test('an address is an http or https address, and a private one only where the configuration writes it', async () => {
   await expect(openSource({ url: 'file:///etc/passwd' })).rejects.toThrow('must be an http or https address')
   await expect(openSource({ url: 'http://name:secret@example.com/' })).rejects.toThrow('without a name or password')

@@ -41,8 +41,15 @@ async function listen(answer: Answer, certificate?: Certificate): Promise<Omit<H
 
 const sockets = new Map<number | undefined, Socket>()
 
-/** Starts a server of the protocol 2025-11-25 with sessions. A tool does what its name says. */
-export async function startSessionServer(certificate?: Certificate): Promise<HttpMcp> {
+/**
+ * Starts a server of the protocol 2025-11-25 with sessions. A tool does what its name says.
+ * @param unknownStatus The status of its answers to requests that it does not know or that come before the handshake.
+ * @param initializeStatus A status of the handshake that fails.
+ */
+export async function startSessionServer(
+  certificate?: Certificate,
+  { unknownStatus = 400, initializeStatus = 200 }: { unknownStatus?: number; initializeStatus?: number } = {},
+): Promise<HttpMcp> {
   const calls: string[] = []
   let sessions = new Set<string>()
   const server = await listen((request, body, response) => {
@@ -51,13 +58,15 @@ export async function startSessionServer(certificate?: Certificate): Promise<Htt
     if (request.method !== 'POST') return void response.writeHead(405).end()
     const { id, method, params = {} } = JSON.parse(body)
     const result = (value: object, headers?: Record<string, string>) => void json(200, { jsonrpc: '2.0', id, result: value }, headers)
+    if (method === 'initialize' && initializeStatus !== 200) return void json(initializeStatus, {})
     if (method === 'initialize') {
       const session = `session-${sessions.size}-${performance.now()}`
       sessions.add(session)
       const serverInfo = { name: 'sessions', version: '1' }
       return result({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo }, { 'mcp-session-id': session })
     }
-    if (method === 'server/discover') return void json(400, { jsonrpc: '2.0', id, error: { code: -32601, message: 'unknown method' } })
+    if (method === 'server/discover')
+      return void json(unknownStatus, { jsonrpc: '2.0', id, error: { code: -32601, message: 'unknown method' } })
     if (!sessions.has(String(request.headers['mcp-session-id'])))
       return void json(404, { jsonrpc: '2.0', id, error: { code: -32001, message: 'Session not found' } })
     if (id === undefined) return void response.writeHead(202).end()
