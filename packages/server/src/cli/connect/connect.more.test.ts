@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { JsonObject } from '@countersign/core'
@@ -97,6 +97,29 @@ test('settings that are there stay, and are back byte for byte when the canary i
   write(file, '{ // mine\n }')
   expect(await connect('claude', '--yes')).toMatchObject({ code: 1, stderr: expect.stringContaining('not plain JSON') })
   expect(readFileSync(file, 'utf8')).toBe('{ // mine\n }')
+})
+
+test('settings that are a link into a folder of dotfiles stay one, with the mode of their file', async () => {
+  const { home, connect } = await start()
+  const [file, dotfile] = [join(home, FILES.claude), join(home, 'dotfiles/claude.json')]
+  write(dotfile, '{"model":"opus"}')
+  chmodSync(dotfile, 0o644)
+  mkdirSync(dirname(file))
+  symlinkSync(dotfile, file)
+  const facts = () => ({ isLink: lstatSync(file).isSymbolicLink(), mode: statSync(dotfile).mode & 0o777 })
+
+  expect((await connect('claude', '--yes')).code).toBe(0)
+  expect(facts()).toEqual({ isLink: true, mode: 0o644 })
+  expect(JSON.parse(readFileSync(dotfile, 'utf8'))).toMatchObject({ model: 'opus', hooks: { PreToolUse: [{}] } })
+  expect((await connect('claude', '--undo', '--yes')).code).toBe(0)
+  expect(JSON.parse(readFileSync(dotfile, 'utf8'))).toEqual({ model: 'opus' })
+
+  // A file that holds nothing else is not taken from under its link either.
+  write(dotfile, '{}')
+  expect((await connect('claude', '--yes')).code).toBe(0)
+  expect((await connect('claude', '--undo', '--yes')).code).toBe(0)
+  expect(facts()).toEqual({ isLink: true, mode: 0o644 })
+  expect(readFileSync(file, 'utf8')).toBe('{}\n')
 })
 
 test('a key of a person is refused: the agent can read it, and could approve its own calls', async () => {

@@ -1,4 +1,15 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import type { JsonObject } from '@countersign/core'
 import { type HookHost, isObject } from '../../coding-agent/index.ts'
@@ -33,7 +44,8 @@ export function changeSettings(file: string, host: HookHost, empty: JsonObject, 
   }
   const { hooks: _, ...rest } = settings
   const after: JsonObject = { ...rest, ...(Object.keys(merged).length > 0 && { hooks: merged }) }
-  const isEmpty = hooks === undefined && JSON.stringify(after) === JSON.stringify(empty)
+  // A file behind a link was not made here, so an empty one stays.
+  const isEmpty = hooks === undefined && JSON.stringify(after) === JSON.stringify(empty) && placeOf(file) === file
   return { before, after: isEmpty ? undefined : `${JSON.stringify(after, null, 2)}\n` }
 }
 
@@ -47,6 +59,9 @@ function parse(file: string, text: string): JsonObject {
   throw new Error(`${file} is not plain JSON. Add the hooks by hand: countersign connect --print shows them.`)
 }
 
+/** Where the content of the file is: settings are often a link into a folder of dotfiles, and have to stay one. */
+const placeOf = (file: string): string => (existsSync(file) && lstatSync(file).isSymbolicLink() ? realpathSync(file) : file)
+
 /** Writes the file at once and whole, readable by its owner only where it is new. */
 export function writeSettings(file: string, text: string | undefined): void {
   if (text === undefined) {
@@ -54,9 +69,12 @@ export function writeSettings(file: string, text: string | undefined): void {
     return
   }
   mkdirSync(dirname(file), { recursive: true })
-  const draft = `${file}.countersign`
+  const place = placeOf(file)
+  const mode = statSync(place, { throwIfNoEntry: false })?.mode ?? 0o600
+  const draft = `${place}.countersign`
   writeFileSync(draft, text, { mode: 0o600 })
-  renameSync(draft, file)
+  chmodSync(draft, mode & 0o777)
+  renameSync(draft, place)
 }
 
 /** The lines that differ, with those around them. */
