@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
   writeSync,
@@ -269,6 +270,32 @@ test('a backup and a restore after one that was killed in the middle are not cha
   leaveHotJournal(join(target, 'countersign.db.restoring-journal'))
   await restoreDatabase({ kind: 'sqlite', dataDir: target }, file, { ...BACKUP, dataDir: target })
   expect(await eventsIn(target)).toBe(3)
+})
+
+test('a backup never takes the place of the database that it is of, nor of a file beside it', async () => {
+  using folder = temporaryFolder()
+  const dataDir = join(folder.path, 'data')
+  {
+    await using temp = await openTempSqlite(dataDir)
+    await temp.store.transact((outbox) => addEvent(outbox, 'first'))
+    const link = join(folder.path, 'link')
+    symlinkSync(dataDir, link)
+    const before = readdirSync(dataDir)
+    const names = ['countersign.db', 'countersign.db-wal', 'countersign.db-shm', 'database.state', 'instance', 'record.head', 'owner.lock']
+    for (const file of [...names.map((name) => join(dataDir, name)), databaseIn(link), join(dataDir, '..', 'data', 'countersign.db')]) {
+      for (const overwrite of [false, true]) {
+        const writing = backupDatabase({ kind: 'sqlite', dataDir }, file, { ...BACKUP, overwrite })
+        await expect(writing, file).rejects.toThrow(`${file} is a file of the database itself: name another file`)
+      }
+    }
+    expect(readdirSync(dataDir)).toEqual(before)
+    // Any other name is free, also in the same folder.
+    expect(await backupDatabase({ kind: 'sqlite', dataDir }, databaseIn(dataDir).replace('.db', '.backup'), BACKUP)).toMatchObject({
+      position: 1,
+    })
+    await temp.store.transact((outbox) => addEvent(outbox, 'second'))
+  }
+  expect(await eventsIn(dataDir)).toBe(2)
 })
 
 test('a backup that has lost a table is not restored', async () => {

@@ -5,13 +5,14 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { syncFolder } from '../durable-files.ts'
 
 /** Returns the path of the embedded database in a data folder. */
@@ -65,6 +66,23 @@ export function requireExisting(dataDir: string): void {
   throw new Error(`there is no database in ${dataDir}; name its folder with --data, or its Postgres with --database-url`)
 }
 
+/** The database of a folder, and the files that belong to just this one. */
+const DATABASE_FILES = [
+  'countersign.db',
+  'countersign.db-wal',
+  'countersign.db-shm',
+  'countersign.db-journal',
+  'database.state',
+  'instance',
+]
+
+/** Returns true for a file that a server has in its data folder beside or as its database, whether it exists now or not. */
+export function isOwnFile(dataDir: string, file: string): boolean {
+  const names = [...DATABASE_FILES, 'countersign.db.restoring', 'owner.lock', 'record.head']
+  const folder = dirname(resolve(file))
+  return names.includes(basename(file)) && existsSync(folder) && realpathSync(folder) === realpathSync(dataDir)
+}
+
 /**
  * Moves the database of a folder, with all related files, to a new folder inside: `lost-2026-11-22T18-00-00.000Z`. The instance file is
  * moved, too: it belongs to the moved database.
@@ -72,8 +90,7 @@ export function requireExisting(dataDir: string): void {
 export function moveAside(dataDir: string, why: 'lost' | 'before-restore'): string {
   const aside = join(dataDir, `${why}-${new Date().toISOString().replaceAll(':', '-')}`)
   mkdirSync(aside, { mode: 0o700 })
-  const names = ['countersign.db', 'countersign.db-wal', 'countersign.db-shm', 'countersign.db-journal', 'database.state', 'instance']
-  for (const name of names) if (existsSync(join(dataDir, name))) renameSync(join(dataDir, name), join(aside, name))
+  for (const name of DATABASE_FILES) if (existsSync(join(dataDir, name))) renameSync(join(dataDir, name), join(aside, name))
   return aside
 }
 

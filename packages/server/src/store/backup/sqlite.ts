@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { databaseFile, moveAside, requireExisting, restoringFile, tracesOfUse } from '../data-folder.ts'
+import { databaseFile, isOwnFile, moveAside, requireExisting, restoringFile, tracesOfUse } from '../data-folder.ts'
 import { listMigrations, migrate, missing } from '../migrate.ts'
 import { isFull, openingError } from '../sqlite/errors.ts'
 import { namesIn, own } from '../sqlite/sqlite.ts'
@@ -32,7 +32,7 @@ export interface BackupOptions {
 
 /**
  * Writes a consistent copy of the database in a data folder to one file, even while a server works on it, and checks the copy.
- * @throws Error when there is no database, the file exists, or the copy is incomplete.
+ * @throws Error when there is no database, the file exists or is one of the database, or the copy is incomplete.
  */
 export async function backupSqlite(
   dataDir: string,
@@ -41,6 +41,9 @@ export async function backupSqlite(
 ): Promise<BackupSummary> {
   const source = databaseFile(dataDir)
   requireExisting(dataDir)
+  if (isOwnFile(dataDir, file)) {
+    throw new Error(`${file} is a file of the database itself: name another file for the backup; --data names the database`)
+  }
   return writeWholeFile(file, overwrite, async (partial) => {
     const db = openToRead(source, dataDir)
     try {
