@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { type ExecuteContext, type JsonObject, ToolError, type Verification, type VerifyContext } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import * as mini from 'zod/mini'
+import { z as z3 } from 'zod/v3'
 import { cpuTimeMs } from '../../../verification/testing/cpu-time.ts'
 import { type CodedTool, defineTool } from './define.ts'
 
@@ -142,6 +144,30 @@ test('an unusable JSON Schema is refused when it is defined, in words', () => {
   expect(define({ type: 'object', properties: { a: { $ref: '#/$defs/gone' } } })).toThrow(/\$ref at \/properties\/a that does not resolve/)
   expect(define({ type: 'object', properties: { a: { $ref: 'https://example.com/s' } } })).toThrow(/does not resolve/)
   expect(define({ type: 'object', properties: { a: { pattern: '(' } } })).toThrow(/not a regular expression/)
+})
+
+test('an input in the schema of another library is refused when it is defined: it would check nothing', () => {
+  const define = (input: unknown) => () =>
+    defineTool({ name: 'bad', description: '', input: input as JsonObject, effect: 'write', execute: () => null })
+  // As valibot has it: an object with the type "object", which is a JSON Schema for any arguments.
+  const valibot = { kind: 'schema', type: 'object', entries: {}, '~standard': { version: 1, vendor: 'valibot' } }
+  const arktype = Object.assign(() => null, { '~standard': { version: 1, vendor: 'arktype' } })
+  const inputs: [input: unknown, words: string][] = [
+    [valibot, 'is a schema of valibot'],
+    [arktype, 'is a schema of arktype'],
+    [z3.object({ a: z3.string() }), 'is a schema of Zod 3'],
+    // Before 3.24.
+    [{ _def: { typeName: 'ZodObject' } }, 'is a schema of Zod 3'],
+    [mini.object({ a: mini.string() }), 'is no z.object of zod'],
+    [z.record(z.string(), z.string()), 'is no z.object of zod'],
+    [z.string(), 'is no z.object of zod'],
+    [undefined, 'is missing'],
+    [null, 'is missing'],
+  ]
+  for (const [input, words] of inputs) {
+    expect(define(input), words).toThrow(`tool bad: its input ${words}: give it z.object({ … }) of Zod 4, or a JSON Schema`)
+  }
+  expect(define({ type: 'object', properties: { _def: { type: 'string' } } })).not.toThrow()
 })
 
 test('arguments made to cost much are refused in a moment', () => {

@@ -184,6 +184,8 @@ export const isCodedTool = (value: unknown): value is CodedTool =>
   ['check', 'describe', 'execute'].every((key) => typeof Reflect.get(value, key) === 'function')
 
 function openInput(name: string, input: z.ZodObject | JsonSchema): { inputSchema: JsonSchema; check: (args: JsonObject) => ArgumentCheck } {
+  const unusable = unusableInput(input)
+  if (unusable !== undefined) throw new Error(`tool ${name}: its input ${unusable}: give it z.object({ … }) of Zod 4, or a JSON Schema`)
   try {
     if (!isZod(input)) {
       const fault = costFault(input)
@@ -198,6 +200,19 @@ function openInput(name: string, input: z.ZodObject | JsonSchema): { inputSchema
   } catch (error) {
     throw new Error(`tool ${name}: its input ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   }
+}
+
+/**
+ * Returns what is wrong with an input that is neither a Zod object nor a JSON Schema. A configuration runs without a type check, and the
+ * objects of some libraries would pass for a JSON Schema that takes any arguments.
+ */
+function unusableInput(input: unknown): string | undefined {
+  if (input === undefined || input === null) return 'is missing'
+  const { _zod, _def, '~standard': standard, strict } = input as Record<string, unknown>
+  if (_zod !== undefined) return typeof strict === 'function' ? undefined : 'is no z.object of zod'
+  const vendor = (standard as { vendor?: unknown } | undefined)?.vendor
+  if (vendor === 'zod' || _def !== undefined) return 'is a schema of Zod 3'
+  return vendor === undefined ? undefined : `is a schema of ${vendor}`
 }
 
 const isZod = (input: z.ZodObject | JsonSchema): input is z.ZodObject => '_zod' in input
