@@ -111,7 +111,7 @@ function withOurIds(body: string, recorded: readonly string[], ours: readonly st
 }
 
 // How an input or a text is cut is up to the server, and so are its ids; between the calls of one step the order is free.
-const LEFT_OUT = new Set(['tool-input-start', 'tool-input-delta', 'text-start', 'text-end'])
+const LEFT_OUT = new Set(['tool-input-delta', 'text-start', 'text-end'])
 function shapeOf(answer: readonly Chunk[], ids: readonly string[]): string[] {
   const shape = answer.flatMap(({ type, toolCallId, delta, finishReason }) => {
     if (LEFT_OUT.has(type)) return []

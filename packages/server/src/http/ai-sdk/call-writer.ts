@@ -97,7 +97,9 @@ export function createCallWriter({ send, client }: CallWriterOptions): CallWrite
       const known = client?.calls.get(toolCallId)
       const call: Call = { name: partName(name), again, asked: known?.approvalId, isEnded: known?.isEnded ?? false }
       calls.set(toolCallId, call)
-      if (!known) send({ type: 'tool-input-available', toolCallId, toolName: call.name, input })
+      if (known) return
+      send({ type: 'tool-input-start', toolCallId, toolName: call.name })
+      send({ type: 'tool-input-available', toolCallId, toolName: call.name, input })
     },
     show(toolCallId, action, before) {
       const call = calls.get(toolCallId)
