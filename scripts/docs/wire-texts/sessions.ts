@@ -49,7 +49,7 @@ export const sessionsTexts: WireTexts = {
   maxSteps: 'Model calls per run.',
   requestId: 'The id of the request.',
   checkpoint: 'The point at which the request continues.',
-  lastToolCall: 'The last call of a tool; null before the first.',
+  lastToolCall: 'Of the last step with calls: the last call that waits for approval, or else the last. Null before the first.',
   'lastToolCall.id': "The model's id of the call.",
   'lastToolCall.name': 'The name of the tool.',
 

@@ -25,7 +25,6 @@ export type RequestStatus = z.infer<typeof RequestStatus>
 export const Checkpoint = z.object({
   /** Model calls so far. */
   iterationCount: z.int(),
-  /** Of the last step: the last call that waits for approval, or else the last. */
   lastToolCall: z.object({ id: z.string(), name: z.string(), input: z.record(z.string(), Json) }).nullable(),
   status: RequestStatus,
 })
