@@ -11,7 +11,8 @@ export const EVENT_TEXTS: Readonly<Record<EventType, string>> = {
   tool_call_start: 'The name of a call is known, its arguments are not.',
   action_proposed: 'A call became an action: the whole action, with the verdict of the policy.',
   action_update: 'An action changed: its state, and what changed with it; all of it after it went back for approval or was redacted.',
-  tool_call_result: 'A call has its result, as the model gets it.',
+  tool_call_result:
+    'A call has its result, as the model gets it. Without `actionId` the call became no action, because it was refused or needed none.',
   approval_overdue:
     "Nobody decided [in time](/concepts/deadlines.md), once per action: `actionId`, `waitedMs` and the action's `updatedAt`.",
   session_status: "The session's status, and which actions are waiting.",

@@ -140,6 +140,39 @@ test('a run tells its text, its calls, its actions and its end, each as an event
   )
 })
 
+test('every call that began has its result in the stream, also one that becomes no action', async () => {
+  const answer = speak('openai-chat', {
+    calls: [
+      { id: 'call_a', name: 'nowhere', argumentsText: '{}' },
+      { id: 'call_b', name: 'keyed', argumentsText: '{"what":5}' },
+      { id: 'call_c', name: 'keyed', argumentsText: '{"what":' },
+      { id: 'call_d', name: 'keyed', argumentsText: '{"what":"x"}' },
+      { id: 'call_e', name: 'keyed', argumentsText: '{"what":"x"}' },
+    ],
+  })
+  await using target = await startTarget(() => ({ status: 200 }))
+  await using providers = await startReplayServer()
+  const { baseUrl } = providers.play([answer, speak('openai-chat', { text: 'Then not.' })])
+  await using server = await startTestServer({
+    config: { agents: { desk: { model: 'openai-chat/m', tools: ['*'] } }, tools: toolsOf(target) },
+    environment: providerEnvironment(baseUrl),
+  })
+  using stream = await server.admin.stream('/api/chat', { body: { message: 'go' } })
+  const { proposal } = await stream.next('action_proposed')
+  await server.admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'decline' })
+  const seen = await stream.ended()
+  const started = seen.flatMap(({ type, data }) => (type === 'tool_call_start' ? [data] : [])) as { toolCall: object }[]
+  const results = seen.flatMap(({ type, data }) => (type === 'tool_call_result' ? [data] : []))
+  expect(started.map(({ toolCall }) => toolCall)).toHaveLength(5)
+  expect(results).toEqual([
+    { toolCall: { id: 'call_a', name: 'nowhere', result: { error: 'there is no tool "nowhere"' } } },
+    { toolCall: { id: 'call_b', name: 'keyed', result: { error: expect.stringContaining('what must be') } } },
+    { toolCall: { id: 'call_c', name: 'keyed', result: { error: expect.stringContaining('the arguments are not valid') } } },
+    { toolCall: { id: 'call_e', name: 'keyed', result: { error: expect.stringContaining('This is the same call as call_d') } } },
+    { toolCall: { id: 'call_d', name: 'keyed', result: { declined: true, reason: 'User declined' } }, actionId: proposal.id },
+  ])
+})
+
 test('a run that cannot go on ends its stream with an error event', async () => {
   await using server = await startTestServer({
     config: { agents: { desk: { model: 'scripted/talk.json' } } },

@@ -35,7 +35,8 @@ export const EventData = {
     .extend({ proposalId: z.string(), state: ActionState, revision: z.int(), updatedAt: z.string() }),
   /** From here on the action is `overdue`. An older server does not say `updatedAt`. */
   approval_overdue: z.object({ actionId: z.string(), waitedMs: z.int(), updatedAt: z.string().optional() }),
-  tool_call_result: z.object({ toolCall: CalledTool.extend({ result: Json }), actionId: z.string() }),
+  /** Without `actionId` the call became no action: it was refused, or needed none. */
+  tool_call_result: z.object({ toolCall: CalledTool.extend({ result: Json }), actionId: z.string().optional() }),
   done: z.object({
     messageId: z.string(),
     runId: z.string(),

@@ -253,8 +253,8 @@ export class SessionWriter {
       payload: JSON.stringify(outcome),
       inHistory: true,
     })
-    if (actionId === undefined) return
-    this.event({ type: 'tool_call_result', data: { toolCall: { ...toolCall, result: JSON.parse(content) }, actionId } })
+    const result = { toolCall: { ...toolCall, result: JSON.parse(content) }, ...(actionId !== undefined && { actionId }) }
+    this.event({ type: 'tool_call_result', data: result })
   }
 
   #noteMessage(message: MessageRow): void {
