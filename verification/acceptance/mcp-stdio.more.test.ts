@@ -70,6 +70,11 @@ test('countersign mcp -- program: SDK 2.4.0 (2026-07-28) reads at once, and a fi
   // If the approval came late, the first answer only said that the action waits; this one has the result in any case.
   expect((await client.call('countersign_wait', { actionId, seconds: 50 })).isError).toBeUndefined()
   expect(readFileSync(file, 'utf8')).toBe('bye')
+
+  // A second window of the same host.
+  const second = await runCommandLine(['mcp', '--port', '0', ...own], { PATH: process.env.PATH ?? '' })
+  expect(second).toMatchObject({ code: 1, stdout: '' })
+  expect(second.stderr).toContain(`another client or window already has this running, with its data in ${join(folder.path, 'data')}`)
 })
 
 test('countersign mcp --server: SDK 1.32.2 (2025-11-25) has the tools of a running server, and is told when it is gone', async () => {

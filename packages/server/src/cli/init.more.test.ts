@@ -78,7 +78,7 @@ test('init says in one sentence that it cannot write, and leaves nothing behind'
   const { code, stdout, stderr } = await runCommandLine(['init', folder], { PATH })
   expect([code, stdout]).toEqual([1, ''])
   expect(stderr).toMatch(
-    /^countersign: cannot write to .+ \((EROFS|EACCES)\)\. Choose a folder that you may write to: countersign init <folder>\.\n$/,
+    /^countersign: cannot write to .+ \((EROFS|EACCES)\)\. Choose a folder that you may write to: countersign init <folder>\. Nothing was written\.\n$/,
   )
   expect(readdirSync(folder)).toEqual([])
 
@@ -94,6 +94,24 @@ test('init says in one sentence that it cannot write, and leaves nothing behind'
   const half = await runCommandLine(['init', join(plain.path, 'half')], { PATH })
   expect(half.code).toBe(1)
   expect(readdirSync(join(plain.path, 'half'))).toEqual(['notes'])
+})
+
+test('init writes all or nothing, wherever the disk fills up', async () => {
+  using disk = mountSmallDisk(1_000_000)
+  if (!disk) return
+  writeFileSync(join(disk.path, '.gitignore'), 'node_modules/\n')
+  const content = () => Object.entries(contentOf(disk.path)).filter(([name]) => name !== 'ballast')
+  const before = content()
+  for (let pages = 0; ; pages++) {
+    disk.leave(pages * 4_096)
+    const { code, stderr } = await runCommandLine(['init', disk.path], { PATH })
+    if (code === 0) {
+      expect(pages).toBeGreaterThan(YAML_FILES.length - 2)
+      break
+    }
+    expect(stderr).toMatch(/^countersign: cannot write to \S+ \(ENOSPC\)\. The disk is full\. Nothing was written\.\n$/)
+    expect(content()).toEqual(before)
+  }
 })
 
 /** Returns the command's output at a terminal where the given answers are typed. */

@@ -14,6 +14,7 @@ import {
 } from '../config/index.ts'
 import { createLog } from '../log.ts'
 import { type RunningServer, startServer } from '../server.ts'
+import { DataFolderInUse } from '../store/index.ts'
 import { quoted } from './own-command.ts'
 import { complain } from './say.ts'
 import { signInCommandLine } from './sign-in.ts'
@@ -51,12 +52,21 @@ export async function startOwn(command: readonly string[], flags: McpFlags, envi
   const config = command.length > 0 ? await wrap(command, flags, environment) : await loadOwn(settings.configFile, environment)
   const key = `cs_${randomBytes(32).toString('base64url')}`
   const log = createLog(settings.logLevel, [...secretsOf(settings, config), key])
-  const server = await startServer({ config, settings, log, clientKey: key })
+  const server = await startServer({ config, settings, log, clientKey: key }).catch((error: unknown) => {
+    throw error instanceof DataFolderInUse ? alreadyRuns(settings.dataDir, error) : error
+  })
   complain(`decide about calls at ${server.url}`)
   // No sign-in link here: the parent process reads standard error, and that is the agent's own client.
   complain(`to sign in there, run: ${signInCommandLine(settings, typedAnywhere())}`)
   return { key, server }
 }
+
+/** A host with two windows, or a second host, starts the same command again. */
+const alreadyRuns = (dataDir: string, cause: Error): Error =>
+  new Error(
+    `another client or window already has this running, with its data in ${dataDir}. To share one inbox, run countersign serve with these tools and give each client countersign mcp --server URL; for an inbox of its own, add --data FOLDER.`,
+    { cause },
+  )
 
 /** The whole path where npm installed the command: the client starts it in a folder of its own. */
 function typedAnywhere(): string | undefined {

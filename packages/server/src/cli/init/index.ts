@@ -41,7 +41,8 @@ export const initCommand = (): Command =>
         writeStarter(files, folder)
       } catch (cause) {
         const { path = folder, code } = cause as NodeJS.ErrnoException
-        throw new Error(`cannot write to ${path} (${code}). Choose a folder that you may write to: countersign init <folder>.`, { cause })
+        const advice = code === 'ENOSPC' ? 'The disk is full' : 'Choose a folder that you may write to: countersign init <folder>'
+        throw new Error(`cannot write to ${path} (${code}). ${advice}. Nothing was written.`, { cause })
       }
       const written = [...files, { path: '.gitignore', about: 'keeps the data folder and .env out of git' }]
       const next = nextSteps(kind, { folder, workingFolder: resolve('.'), program: fileURLToPath(import.meta.url) })

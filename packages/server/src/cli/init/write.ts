@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, realpathSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { replaceDurableFile } from '../../durable-files.ts'
 import { gitignoreWith, type StarterFile } from './starter.ts'
 
 /**
@@ -13,8 +14,14 @@ export function writeStarter(files: readonly StarterFile[], folder: string): voi
       const file = join(folder, path)
       makeFolder(dirname(file), undo)
       // Fails if the file was created meanwhile.
-      writeFileSync(file, content, { flag: 'wx' })
+      const descriptor = openSync(file, 'wx')
+      // Before it has content: on a full disk a part of it stays.
       undo.push(() => rmSync(file))
+      try {
+        writeFileSync(descriptor, content)
+      } finally {
+        closeSync(descriptor)
+      }
     }
     writeGitignore(join(folder, '.gitignore'))
   } catch (error) {
@@ -32,5 +39,5 @@ function makeFolder(folder: string, undo: (() => void)[]): void {
 
 function writeGitignore(file: string): void {
   const content = gitignoreWith(existsSync(file) ? readFileSync(file, 'utf8') : '')
-  if (content !== undefined) writeFileSync(file, content)
+  if (content !== undefined) replaceDurableFile(existsSync(file) ? realpathSync(file) : file, content, 0o666)
 }

@@ -55,15 +55,22 @@ export interface SqliteOptions {
   checkMs?: number | undefined
 }
 
+/** Another process owns the data folder. */
+export class DataFolderInUse extends Error {
+  constructor(dataDir: string) {
+    super(`another Countersign process is using ${dataDir}; stop it, or choose another folder with --data`)
+  }
+}
+
 /**
  * Opens (and migrates) the embedded database: `node:sqlite`, WAL, an fsync on every commit. One process owns a data folder at a time.
- * @throws Error when SQLite is too old, another process owns the folder, the folder cannot be written, the database is newer than this
+ * @throws DataFolderInUse; Error when SQLite is too old, the folder cannot be written, the database is newer than this
  * code, or it is lost or damaged.
  */
 export function openSqlite({ dataDir, onCommitted, acceptLoss = false, onDamage, onMigrate, checkMs }: SqliteOptions): Store {
   const owner = own(dataDir)
   // A second process on the same folder would take this one's executing actions for lost ones.
-  if (!owner) throw new Error(`another Countersign process is using ${dataDir}; stop it, or choose another folder with --data`)
+  if (!owner) throw new DataFolderInUse(dataDir)
   const { db, isChecked } = openOwned(dataDir, owner, { acceptLoss, onMigrate, checkMs })
   return openStore({ db, dataDir, lock: owner, onCommitted, onDamage, isChecked, state: keepState(dataDir, lastPlaceOf(db)) })
 }
