@@ -86,6 +86,22 @@ test('a card stands at the message whose call it is, with the answer of its tool
   expect(rows[1]).toMatchObject({ calls: [{ id: 'call_1', action: { id: 'act_1' }, result: '{"ok":true}' }] })
 })
 
+test('a call that was refused before it became an action says why', () => {
+  const calls = ['call_1', 'call_2', 'call_3'].map((id) => ({ id, name: 'refund', arguments: {} }))
+  const rows = conversation({
+    ...EMPTY,
+    messages: [
+      message('msg_1', { toolCalls: calls }),
+      message('msg_2', { role: 'tool', toolCallId: 'call_1', content: '{"error":"refund: amount is required."}' }),
+      message('msg_3', { role: 'tool', toolCallId: 'call_2', content: '{"error":"No","edited":true}' }),
+      message('msg_4', { role: 'tool', toolCallId: 'call_3', content: '{"error":"the service refused (422)"}' }),
+    ],
+    actions: { act_3: action('act_3', { toolCallId: 'call_3', messageId: 'msg_1', state: 'failed' }) },
+  })
+  const refusals = rows.flatMap((row) => (row.kind === 'assistant' ? row.calls.map(({ refusal }) => refusal) : []))
+  expect(refusals).toEqual(['refund: amount is required.', undefined, undefined])
+})
+
 test('every action is drawn once, also while its message is still written and where it has none', () => {
   const rows = conversation({
     ...EMPTY,

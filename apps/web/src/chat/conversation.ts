@@ -1,7 +1,14 @@
 import type { Action, Message, SessionSnapshot } from '@countersign/client'
 
 /** One tool call as the chat draws it. `action` is absent until it is proposed, and for calls that never became one. */
-export type Call = { id: string; name: string; action?: Action; result?: string }
+export type Call = {
+  id: string
+  name: string
+  action?: Action
+  result?: string
+  /** Why it never became an action: an unknown tool, invalid arguments, a change that its tool refused at once. */
+  refusal?: string
+}
 
 export type Row =
   | { kind: 'user'; id: string; message: Message }
@@ -50,7 +57,8 @@ export function conversation({ messages, streaming, startedCalls, actions }: Par
     else {
       const calls = (message.toolCalls ?? []).map((call): Call => {
         const action = byCall.get(call.id)
-        return { ...(action ? place(action) : { id: call.id, name: call.name }), result: results.get(call.id) }
+        const result = results.get(call.id)
+        return { ...(action ? place(action) : { id: call.id, name: call.name, refusal: refusalIn(result) }), result }
       })
       const said = { text: message.content, reasoning: '', isStreaming: false, calls: [...calls, ...ofMessage(id)] }
       const { lookUps, lookUpsLeftOut } = message
@@ -68,6 +76,17 @@ export function conversation({ messages, streaming, startedCalls, actions }: Par
     rows.push({ kind: 'assistant', id: 'unplaced', text: '', reasoning: '', isStreaming: false, calls: [...rest, ...started] })
   }
   return rows
+}
+
+/** Returns the sentence of a result that is an error and nothing else. */
+function refusalIn(result: string | undefined): string | undefined {
+  if (!result?.startsWith('{"error":')) return undefined
+  try {
+    const { error, ...rest } = JSON.parse(result) as { error: unknown }
+    return typeof error === 'string' && Object.keys(rest).length === 0 ? error : undefined
+  } catch {
+    return undefined
+  }
 }
 
 // Sessions of before say “reject”.

@@ -19,10 +19,17 @@ const OUTCOMES: Record<Action['state'], Outcome> = {
   outcome_unknown: { word: 'outcome unknown', icon: 'alert', tone: 'warning' },
 }
 
+/** The outcome of a call that is no action. */
+function outcomeWithoutAction({ result, refusal }: Call): Outcome {
+  if (refusal !== undefined) return OUTCOMES.declined
+  return result === undefined ? { word: 'preparing', icon: 'dots' } : { word: 'answered', icon: 'check' }
+}
+
 /** A read, or a call that never became an action: one line, its arguments and answer a click away. */
 export const ToolLine = memo(function ToolLine({ call }: { call: Call }) {
   const { action, name } = call
-  const outcome: Outcome = action ? OUTCOMES[action.state] : { word: call.result === undefined ? 'preparing' : 'answered', icon: 'dots' }
+  const outcome = action ? OUTCOMES[action.state] : outcomeWithoutAction(call)
+  const what = action?.description ?? call.refusal
   const why = action?.error?.message ?? (action?.state === 'declined' ? action.policy.reason : '')
   const answer = action?.result ?? call.result
   return (
@@ -35,9 +42,9 @@ export const ToolLine = memo(function ToolLine({ call }: { call: Call }) {
             <Icon name={outcome.icon} size={13} />
             {outcome.word}
           </span>
-          {action && (
-            <span className="tool-what clip" title={showInvisible(action.description)}>
-              {showInvisible(action.description)}
+          {what !== undefined && (
+            <span className="tool-what clip" title={showInvisible(what)}>
+              {showInvisible(what)}
             </span>
           )}
         </summary>
