@@ -71,6 +71,15 @@ function chunksOf(body: string): { chunks: string[]; rest: string } {
   }
 }
 
+test('a stream begins with the head that readers and proxies rely on, to the letter', async () => {
+  const { port, nextStream } = await openServer()
+  const reader = await open(port, get('/events'))
+  await nextStream()
+  await expect.poll(() => reader.body, WITHIN).toContain('retry: 1000')
+  for (const line of ['content-type: text/event-stream', 'cache-control: no-cache', 'x-accel-buffering: no'])
+    expect(reader.text.toLowerCase().split('\r\n')).toContain(line)
+})
+
 test('every event is a whole chunk, shared or not, and the connection serves the next request when the stream has ended', async () => {
   const { port, nextStream } = await openServer()
   const reader = await open(port, get('/events'))

@@ -218,7 +218,7 @@ class SseStream implements EventStream {
 function writeHead(raw: ServerResponse): void {
   raw.writeHead(200, {
     ...SECURITY_HEADERS,
-    'content-type': 'text/event-stream; charset=utf-8',
+    'content-type': 'text/event-stream',
     'cache-control': 'no-cache',
     'x-accel-buffering': 'no',
     connection: 'keep-alive',
