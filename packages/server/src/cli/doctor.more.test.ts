@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { PROVIDERS, providerEnvironment } from '../../../../verification/testing/providers.ts'
 import { runCommandLine } from '../../../../verification/testing/run-command.ts'
+import { mountSmallDisk } from '../../../../verification/testing/small-disk.ts'
 import { startTarget } from '../../../../verification/testing/target.ts'
 import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 import { tempRepository } from '../../../../verification/testing/workspace.ts'
@@ -135,6 +136,20 @@ policy: { rules: [{ name: reads of refunds, match: { tool: shop.refund, effect: 
     })
   } finally {
     hung.close()
+  }
+})
+
+test('a data folder where serve could write nothing is a problem, whether it is there or not', async ({ skip }) => {
+  using disk = mountSmallDisk(1_000_000)
+  if (!disk) return skip()
+  using folder = temporaryFolder()
+  const config = join(folder.path, 'countersign.yaml')
+  writeFileSync(config, 'tools: {}\n')
+  const examined = async (data: string) => (await examine({ config, data }, {})).text
+  expect(await examined(disk.path)).not.toContain('cannot be written')
+  disk.makeReadOnly()
+  for (const data of [disk.path, join(disk.path, 'data')]) {
+    expect(await examined(data)).toContain(`PROBLEM  database: the data folder ${data} cannot be written: `)
   }
 })
 

@@ -1,4 +1,4 @@
-import { existsSync, statfsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { databaseFile, requireDatabase } from './data-folder.ts'
@@ -37,6 +37,7 @@ export const lookAtDatabase = async (database: Database, signal: AbortSignal): P
 function lookAtSqlite(dataDir: string): DatabaseLook {
   const freeBytes = freeBytesAt(resolve(dataDir))
   const file = databaseFile(dataDir)
+  requireWritable(resolve(dataDir), dataDir)
   requireDatabase(dataDir, false)
   if (!existsSync(file)) return { isThere: false, pending: [], freeBytes }
   let db: DatabaseSync | undefined
@@ -55,6 +56,16 @@ function lookAtSqlite(dataDir: string): DatabaseLook {
     throw openingError(error, dataDir, file)
   } finally {
     db?.close()
+  }
+}
+
+/** @throws Error for a folder, or the nearest existing parent of one, in which a server could write nothing. */
+function requireWritable(folder: string, dataDir: string): void {
+  if (!existsSync(folder)) return requireWritable(dirname(folder), dataDir)
+  try {
+    accessSync(folder, constants.W_OK)
+  } catch (error) {
+    throw openingError(error, dataDir, databaseFile(dataDir))
   }
 }
 
