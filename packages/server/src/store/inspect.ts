@@ -35,9 +35,9 @@ export const lookAtDatabase = async (database: Database, signal: AbortSignal): P
   database.kind === 'sqlite' ? lookAtSqlite(database.dataDir) : lookAtPostgres(database.directUrl ?? database.url, signal)
 
 function lookAtSqlite(dataDir: string): DatabaseLook {
-  const freeBytes = freeBytesAt(resolve(dataDir))
+  const freeBytes = freeBytesAt(dataDir)
   const file = databaseFile(dataDir)
-  requireWritable(resolve(dataDir), dataDir)
+  requireWritable(dataDir)
   requireDatabase(dataDir, false)
   if (!existsSync(file)) return { isThere: false, pending: [], freeBytes }
   let db: DatabaseSync | undefined
@@ -59,21 +59,24 @@ function lookAtSqlite(dataDir: string): DatabaseLook {
   }
 }
 
-/** @throws Error for a folder, or the nearest existing parent of one, in which a server could write nothing. */
-function requireWritable(folder: string, dataDir: string): void {
-  if (!existsSync(folder)) return requireWritable(dirname(folder), dataDir)
+/** @throws Error for a folder in which a server could write nothing. */
+function requireWritable(dataDir: string): void {
   try {
-    accessSync(folder, constants.W_OK)
+    accessSync(nearestFolder(dataDir), constants.W_OK)
   } catch (error) {
     throw openingError(error, dataDir, databaseFile(dataDir))
   }
 }
 
-/** Returns the free space of the folder's disk, or of the nearest existing parent's. */
-function freeBytesAt(folder: string): number {
-  if (!existsSync(folder)) return freeBytesAt(dirname(folder))
-  const { bavail, bsize } = statfsSync(folder)
+function freeBytesAt(dataDir: string): number {
+  const { bavail, bsize } = statfsSync(nearestFolder(dataDir))
   return bavail * bsize
+}
+
+/** Returns the folder, or the nearest parent that exists. */
+function nearestFolder(folder: string): string {
+  const path = resolve(folder)
+  return existsSync(path) ? path : nearestFolder(dirname(path))
 }
 
 async function lookAtPostgres(url: string, signal: AbortSignal): Promise<DatabaseLook> {
