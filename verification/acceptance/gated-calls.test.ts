@@ -252,6 +252,9 @@ test('arguments that do not fit are a text for the model; a tool or a key that t
   const tools = gate(desk.client, { setStatus: ledger.setStatus, unknown: ledger.readOrder })
   const refused = await tools.setStatus({ order: 'ORD-1', status: 7 as unknown as string })
   expect(refused).toMatchObject({ status: 'refused', text: expect.stringMatching(/status.*Nothing was carried out/), actionId: null })
+  // Each fault once, and as sentences.
+  expect(refused.text.match(/status/g)).toHaveLength(1)
+  expect(refused.text).not.toMatch(/\.\.|\.;/)
   await expect(tools.unknown({ order: 'ORD-1' })).rejects.toMatchObject({ code: 'not_found' })
   expect(ledger.ran).toEqual([])
 })

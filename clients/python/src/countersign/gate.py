@@ -220,8 +220,8 @@ def refusal_text(refusal: NotApproved | CallFailed | OutcomeUnknown | ApiError) 
         return str(refusal)
     if refusal.code not in _FOR_THE_MODEL:
         return None
-    issues = "".join(f" {issue.path}: {issue.message}." for issue in refusal.issues)
-    return f"This was not done: {refusal.detail}{issues}"
+    more = [f"{issue.path} {issue.message}".strip() for issue in refusal.issues if issue.message not in refusal.detail]
+    return f"This was not done: {'; '.join(words.removesuffix('.') for words in [refusal.detail, *more])}."
 
 
 def usable_key(key: str) -> str:

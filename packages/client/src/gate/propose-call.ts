@@ -54,8 +54,10 @@ export async function orRefused(proposing: Promise<Action>): Promise<Action | Ga
     return await proposing
   } catch (error) {
     if (!isApiError(error) || !REFUSALS.has(error.code)) throw error
-    const issues = error.issues.map(({ path, message }) => `${path} ${message}`.trim())
-    const text = [error.detail, ...issues.filter((issue) => !error.detail.includes(issue))].join('; ')
+    const more = error.issues
+      .filter(({ message }) => !error.detail.includes(message))
+      .map(({ path, message }) => `${path} ${message}`.trim())
+    const text = [error.detail, ...more].map((words) => words.replace(/\.$/, '')).join('; ')
     return { status: 'refused', text: `This was not taken: ${text}. Nothing was carried out.`, actionId: null }
   }
 }
