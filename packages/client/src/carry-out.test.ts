@@ -228,5 +228,5 @@ test('a tool in code is carried out here; without its code nothing is done, and 
       throw new Error('secret detail')
     },
   })
-  expect(broken.told()).toEqual([{ epoch: 3, error: { kind: 'ambiguous', message: 'updateOrderStatus broke while it ran.' } }])
+  expect(broken.told()).toEqual([{ epoch: 3, error: { kind: 'ambiguous', message: 'updateOrderStatus crashed while running.' } }])
 })

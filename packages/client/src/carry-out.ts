@@ -88,7 +88,7 @@ async function runCode(perform: NonNullable<CarryOutOptions['perform']>, claim: 
     return { output: asJson(await perform(claim, signal)) }
   } catch (error) {
     if (isCarryOutError(error)) return failure(error.kind, error.message)
-    return failure('ambiguous', `${claim.action.tool} broke while it ran.`)
+    return failure('ambiguous', `${claim.action.tool} crashed while running.`)
   }
 }
 

@@ -150,8 +150,8 @@ test('a tool is told which action and attempt it carries out, for whom, and agai
 
 test('a tool that crashes in a read has failed, and may be called again; in a write it may have acted', async () => {
   const execute = fails(new TypeError('x is not a function'))
-  expect((await send({ effect: 'read', execute })).end).toEqual(failed('broken', 'own.do broke while it ran', true))
-  expect((await send({ execute })).end).toEqual({ to: 'lost', kind: 'broken', message: 'own.do broke while it ran' })
+  expect((await send({ effect: 'read', execute })).end).toEqual(failed('broken', 'own.do crashed while running', true))
+  expect((await send({ execute })).end).toEqual({ to: 'lost', kind: 'broken', message: 'own.do crashed while running' })
 })
 
 test('a write whose answer is lost may have acted, and is left alone for as long as the target asks', async () => {

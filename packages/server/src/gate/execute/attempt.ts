@@ -116,7 +116,7 @@ function readError(deps: GateDeps, tool: Tool, row: ActionRow, error: unknown): 
       : notDone(row, tool, failed(kind, message, retryable))
   }
   deps.log.error({ actionId: row.id, tool: row.tool, error }, 'tool.crashed')
-  const message = `${row.tool} broke while it ran`
+  const message = `${row.tool} crashed while running`
   return isWrite ? { to: 'lost', kind: 'broken', message } : failed('broken', message, true)
 }
 

@@ -37,7 +37,7 @@ test('a write without a trustworthy answer is of unknown outcome, whatever becam
   expect(await gate.runAttempt('cut')).toMatchObject({ state: 'outcome_unknown', error: { ...error, message: 'the line went dead' } })
   expect(await gate.runAttempt('broken')).toMatchObject({
     state: 'outcome_unknown',
-    error: { ...error, kind: 'broken', message: 'own.broken broke while it ran' },
+    error: { ...error, kind: 'broken', message: 'own.broken crashed while running' },
   })
   expect(calls).toBe(3)
 })
