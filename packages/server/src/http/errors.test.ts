@@ -1,7 +1,9 @@
 import { type AddressInfo, connect } from 'node:net'
 import { CountersignError } from '@countersign/core'
 import Fastify from 'fastify'
+import { validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { handleError } from './errors.ts'
 
 test('what is not in the table is told as an id of the log, never in its own words', async () => {
@@ -49,4 +51,19 @@ test('every 401 says how to authenticate, as HTTP requires', async () => {
   })
   const { statusCode, headers } = await app.inject('/')
   expect([statusCode, headers['www-authenticate']]).toEqual([401, 'Bearer realm="countersign"'])
+})
+
+test('a body that has none of several shapes is told what is wrong with the one that it is nearest to', async () => {
+  await using app = Fastify().withTypeProvider<ZodTypeProvider>()
+  app.setErrorHandler(handleError)
+  app.setValidatorCompiler(validatorCompiler)
+  const shape = z.union([z.strictObject({ a: z.int() }), z.strictObject({ b: z.strictObject({ c: z.enum(['x', 'y']) }) })])
+  app.post('/', { schema: { body: z.strictObject({ in: shape }) } }, () => 'ok')
+  const detailOf = async (value: unknown) => (await app.inject({ method: 'POST', url: '/', payload: { in: value } })).json().detail
+  expect(await detailOf({ a: 'one' })).toBe('body/in/a: Invalid input: expected number, received string')
+  expect(await detailOf({ b: { c: 'z' } })).toBe('body/in/b/c: Invalid option: expected one of "x"|"y"')
+  expect(await detailOf({ b: 5 })).toBe('body/in/b: Invalid input: expected object, received number')
+  // As near to the one as to the other.
+  expect(await detailOf({})).toBe('body/in: Invalid input')
+  expect(await detailOf(5)).toBe('body/in: Invalid input')
 })

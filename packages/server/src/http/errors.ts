@@ -1,6 +1,7 @@
 import { CountersignError, type ErrorCode, isCountersignError, toProblem } from '@countersign/core'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
+import type { z } from 'zod'
 import { skipBody } from './intake.ts'
 
 const BY_FASTIFY_CODE: Record<string, ErrorCode> = {
@@ -38,9 +39,14 @@ function asKnown(error: FastifyError | Error, request: FastifyRequest): Counters
   if (hasZodFastifySchemaValidationErrors(error)) {
     const issues = error.validation
       .slice(0, MAX_ISSUES)
-      .map(({ instancePath, message = 'is not valid' }) => ({ path: cut(instancePath), message: cut(message) }))
+      .flatMap(({ instancePath: path, message = 'is not valid', keyword, params }) => {
+        const shapes = keyword === 'invalid_union' ? (params.errors as Shapes) : undefined
+        return shapes ? issuesOfUnion({ path, message }, shapes) : { path, message }
+      })
+      .slice(0, MAX_ISSUES)
+      .map(({ path, message }) => ({ path: cut(path), message: cut(message) }))
     const first = issues[0]
-    const moreIssues = error.validation.length - issues.length
+    const moreIssues = Math.max(0, error.validation.length - MAX_ISSUES)
     return new CountersignError('bad_request', `${error.validationContext ?? 'request'}${first?.path ?? ''}: ${first?.message}`, {
       issues,
       ...(moreIssues > 0 && { moreIssues }),
@@ -49,6 +55,25 @@ function asKnown(error: FastifyError | Error, request: FastifyRequest): Counters
   const code = 'code' in error ? BY_FASTIFY_CODE[error.code] : undefined
   if (code) return new CountersignError(code, code === 'not_found' ? 'there is no such address' : error.message)
   return new CountersignError('internal', `something went wrong; the log of the server has it under ${request.id}`)
+}
+
+interface Issue {
+  path: string
+  message: string
+}
+
+/** What is wrong with a value by each of the shapes that it may have. */
+type Shapes = readonly (readonly z.core.$ZodIssue[])[]
+
+/** Returns what is wrong by the shape that the value is nearest to; where it is as near to another one, that it has none of them. */
+function issuesOfUnion(whole: Issue, shapes: Shapes): Issue[] {
+  const [nearest, next] = shapes.toSorted((a, b) => a.length - b.length)
+  if (!nearest || nearest.length === next?.length) return [whole]
+  return nearest.flatMap((issue) => {
+    const path = [whole.path === '/' ? '' : whole.path, ...issue.path.map(String)].join('/') || '/'
+    const part = { path, message: issue.message }
+    return issue.code === 'invalid_union' ? issuesOfUnion(part, issue.errors) : part
+  })
 }
 
 export function sendProblem(reply: FastifyReply, error: CountersignError): void {
