@@ -109,6 +109,24 @@ test('with the SDK: the request goes out once, with the key, without the serverâ
   await stream.ended()
 })
 
+test('a client reports an error as actions show it; a kind that there is not is refused with those that there are', async () => {
+  await using desk = await startDesk({ says: [{ calls: [call('c', 'unkeyed', 'x')] }, DONE] })
+  const { proposal, path } = await desk.beginApproved()
+  const { epoch } = await desk.server.admin.post(`${path}/claim`)
+  const report = (error: unknown) => desk.server.admin.send('POST', `${path}/result`, { body: { epoch, error } })
+  const details = [
+    { error: { kind: 'failed', message: 'Sold out.' }, detail: /^body\/error\/kind: .*"refused"\|"unreachable"\|"ambiguous"/ },
+    { error: { message: 'Sold out.' }, detail: /^body\/error\/kind: / },
+    { error: 'Sold out.', detail: /^body\/error: .*expected object/ },
+  ]
+  for (const { error, detail } of details) {
+    expect(await report(error)).toMatchObject({ status: 400, body: { code: 'bad_request', detail: expect.stringMatching(detail) } })
+  }
+  const error = { kind: 'refused', message: 'Sold out until tomorrow.', retryable: true }
+  expect(await report(error)).toMatchObject({ status: 200, body: { state: 'failed', error } })
+  expect(await desk.read(proposal.id)).toMatchObject({ state: 'failed', error })
+})
+
 test('what the service refused is told to the model; a personâ€™s next try is another attempt', async () => {
   await using desk = await startDesk({
     says: [{ calls: [call('c', 'unkeyed', 'x')] }, { text: 'It was refused.' }, { text: 'Now it worked.' }],

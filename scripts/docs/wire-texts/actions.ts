@@ -111,5 +111,6 @@ export const actionsTexts: WireTexts = {
   'ClientResultBody.error': 'What went wrong.',
   'ClientResultBody.error.kind':
     'What the client knows. `refused`: the service refused (4xx) and did nothing. `unreachable`: nothing was sent. `broken`: the client failed before it sent anything. `stale`: `If-Match` was refused (412). These four make the action `failed`; a retry after `unreachable` or `broken` sends it, after `stale` it goes back for approval. `ambiguous`: it may have happened (timeout, cut, 5xx, a bare `TypeError` of a browser); the outcome is unknown, a read is `failed`.',
+  'ClientResultBody.error.retryable': 'Whether another try of a failed action may help. Default: true, with `refused` false.',
   'callback.url': 'The address.',
 }

@@ -357,6 +357,7 @@ export const ClientResultBody = z.union([
     error: z.strictObject({
       kind: z.enum(['refused', 'unreachable', 'ambiguous', 'broken', 'stale']),
       message: z.string().trim().min(1).max(2_000),
+      retryable: z.boolean().optional(),
     }),
   }),
 ])

@@ -69,11 +69,11 @@ function readResult(deps: GateDeps, row: ActionRow, body: ClientResultBody): Set
 
 type ClientError = Extract<ClientResultBody, { error: unknown }>['error']
 
-function readClientError(deps: GateDeps, row: ActionRow, { kind, message }: ClientError): Settled {
+function readClientError(deps: GateDeps, row: ActionRow, { kind, message, retryable = kind !== 'refused' }: ClientError): Settled {
   const tool = deps.tools.byName(row.tool)
   const isLost = kind === 'ambiguous' && row.effect === 'write'
   const sent = isFirstReport(row) ? { ...row, in_doubt: 0 } : row
-  const ended = isLost ? ({ to: 'lost', kind, message } as const) : notDone(sent, tool, failed(kind, message, kind !== 'refused'))
+  const ended = isLost ? ({ to: 'lost', kind, message } as const) : notDone(sent, tool, failed(kind, message, retryable))
   if (ended.to !== 'lost') return ended
   // The server sends nothing for a client; a tool that can look may still be asked.
   return { to: 'outcome_unknown', error: { kind: ended.kind, message: ended.message, retryable: tool?.verify !== undefined } }
