@@ -5,6 +5,7 @@ import fastifyCookie from '@fastify/cookie'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
+  type FastifyRequest,
   LogController,
   type RawReplyDefaultExpression,
   type RawRequestDefaultExpression,
@@ -174,6 +175,10 @@ export interface HttpDeps {
 /** Probes of load balancers, which decide whether this process receives traffic. */
 const PROBES = new Set(['/healthz', '/readyz'])
 
+/** An EventSource gives up for good after a 503. After a connection that ended without an answer, it tries again. */
+const isEventSource = ({ method, url, headers }: FastifyRequest): boolean =>
+  method === 'GET' && url.startsWith('/api/') && headers.accept === 'text/event-stream'
+
 /** In the place of Fastify's own compilers of schemas, which it then does not load: they are a hundred modules. */
 const isReplaced = (): never => {
   throw new Error('the application sets the compilers of schemas itself')
@@ -210,8 +215,11 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     if (request.method === 'POST') checkpoint('http.after_answer')
   })
   answerBeforeClosing(app)
-  app.addHook('onRequest', async (request) => {
-    if (deps.isStopping() && !PROBES.has(request.url)) throw new CountersignError('not_ready', 'the server is shutting down')
+  app.addHook('onRequest', async (request, reply) => {
+    if (!deps.isStopping() || PROBES.has(request.url)) return
+    if (!isEventSource(request)) throw new CountersignError('not_ready', 'the server is shutting down')
+    reply.hijack()
+    request.raw.destroy()
   })
   // This runs before everything that reads the request, and before every route, including those of plugins.
   authenticate(app, deps)

@@ -5,13 +5,17 @@ import { expect, test } from 'vitest'
 import { rawRequest } from '../../../../verification/testing/raw-request.ts'
 import { createUnconnectedApp } from '../../../../verification/testing/unconnected-app.ts'
 
-test('a request that arrives while the server closes is refused with a problem document, and to a gateway with 403', async () => {
+/** Connections that were kept reach the routes of a closed application for a moment: these stay. */
+async function openClosing() {
   const app = await createUnconnectedApp({ isStopping: () => true })
   await app.close()
-  // Connections that were kept reach the routes of a closed application for a moment: these stay.
   const server = createServer((request, response) => app.routing(request, response)).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+test('a request that arrives while the server closes is refused with a problem document, and to a gateway with 403', async () => {
+  const { server, url } = await openClosing()
   const expected: [string, string, number, string][] = [
     ['GET', '/api/actions', 503, 'not_ready'],
     ['POST', '/api/actions', 503, 'not_ready'],
@@ -28,6 +32,17 @@ test('a request that arrives while the server closes is refused with a problem d
     ])
     expect(answer.headers.connection).toBe('close')
   }
+  server.close()
+  await once(server, 'close')
+})
+
+test('an EventSource that reconnects while the server closes gets no answer, because it would never try again after a 503', async () => {
+  const { server, url } = await openClosing()
+  const headers = { accept: 'text/event-stream' }
+  await expect(fetch(`${url}/api/events`, { headers })).rejects.toThrow('fetch failed')
+  // Who sends a message hears that it was not taken, and a gateway hears no.
+  expect((await fetch(`${url}/api/chat`, { method: 'POST', headers })).status).toBe(503)
+  expect((await fetch(`${url}/ext-authz/api/events`, { headers })).status).toBe(403)
   server.close()
   await once(server, 'close')
 })
