@@ -117,6 +117,21 @@ test('countersign mcp --server: a call that is taken back withdraws its action o
     .toMatchObject([{ state: 'cancelled', error: { kind: 'withdrawn' } }])
 })
 
+test('countersign mcp --server: a client hears why the server refuses it, and why it cannot be reached', async () => {
+  const [, client] = MCP_CLIENTS
+  await using server = await startTestServer({
+    config: { agents: { desk: { model: 'scripted/talk.json' } } },
+    scripts: { talk: [{ text: 'Hi' }] },
+  })
+  const { key } = await server.makeKey({ name: 'cursor', kind: 'agent', roles: ['agent'] })
+  const connect = (args: readonly string[]) =>
+    client.connect({ args: ['mcp', ...args], environment: { PATH: process.env.PATH ?? '', COUNTERSIGN_KEY: key }, stderr: () => undefined })
+  await expect(connect(['--server', server.url, '--agent', 'night'])).rejects.toThrow(
+    `Countersign at ${server.url} refused this: the key of cursor is for the agent cursor, not for night: leave "agent" out, or use another key.`,
+  )
+  await expect(connect(['--server', 'http://127.0.0.1:1'])).rejects.toThrow(/did not answer: .*ECONNREFUSED.* is not lost/)
+})
+
 test('countersign mcp says in words what it needs, and nothing on standard output', async () => {
   const noKey = await runCommandLine(['mcp', '--server', 'http://127.0.0.1:1'])
   expect(noKey).toMatchObject({ code: 1, stdout: '' })

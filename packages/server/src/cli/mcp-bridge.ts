@@ -47,7 +47,7 @@ export async function openBridge({ url, key, complain }: BridgeTarget): Promise<
 
   function fail(id: string | number, why: string): void {
     if (!pending.delete(id)) return
-    const message = `Countersign at ${url.origin} did not answer: ${why}. A call that it had taken is not lost: once the server is back, the same call finds it.`
+    const message = `Countersign at ${url.origin} ${why}`
     client.send({ jsonrpc: '2.0', id, error: { code: -32_000, message } }).catch(() => close())
   }
 
@@ -65,10 +65,10 @@ export async function openBridge({ url, key, complain }: BridgeTarget): Promise<
     const { id, method } = message
     const hangUp = new AbortController()
     pending.set(id, { hangUp, isInitialize: method === 'initialize' })
-    const lost = () => fail(id, 'the connection was lost')
+    const lost = () => fail(id, noAnswer('the connection was lost'))
     await server
       .send(message, { requestSignal: hangUp.signal, onRequestStreamEnd: lost })
-      .catch((error: unknown) => fail(id, wordsOf(error)))
+      .catch((error: unknown) => fail(id, whyNot(error)))
   }
 
   async function close(): Promise<void> {
@@ -78,7 +78,7 @@ export async function openBridge({ url, key, complain }: BridgeTarget): Promise<
     ended.resolve()
   }
 
-  client.onmessage = (message) => void pass(message).catch((error: unknown) => complain(wordsOf(error)))
+  client.onmessage = (message) => void pass(message).catch((error: unknown) => complain(`${url.origin} ${whyNot(error)}`))
   client.onclose = () => void close()
   server.onmessage = answer
   await server.start()
@@ -92,8 +92,15 @@ function idOfCancelled(message: JSONRPCMessage): string | number | undefined {
   return typeof id === 'string' || typeof id === 'number' ? id : undefined
 }
 
-/** Returns the sentence of a refusal's problem document. */
-function wordsOf(error: unknown): string {
+const noAnswer = (why: string): string =>
+  `did not answer: ${why}. A call that it had taken is not lost: once the server is back, the same call finds it.`
+
+/** Returns the words of a refusal's problem document, or why there was no answer. */
+function whyNot(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
-  return /"detail":"((?:[^"\\]|\\.)*)"/.exec(text)?.[1] ?? text
+  const detail = /"detail":("(?:[^"\\]|\\.)*")/.exec(text)?.[1]
+  if (detail !== undefined) return `refused this: ${JSON.parse(detail)}.`
+  // The words of `fetch` itself are "fetch failed" for all causes.
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : ''
+  return noAnswer(cause || text)
 }
