@@ -34,11 +34,14 @@ test('a chat goes on with the agent that it began with: who names another one is
   const agent = { model: 'scripted/talk.json' }
   await using server = await startTestServer({ config: { agents: { desk: agent, night: agent } }, scripts: { talk: [{ text: 'Hi.' }] } })
   const { id: sessionId } = await server.admin.post('/api/sessions', { agent: 'night' })
-  const { status, body } = await server.admin.send('POST', '/api/chat', { body: { sessionId, message: 'Hello', agent: 'desk' } })
-  expect([status, body.detail]).toEqual([404, `the conversation ${sessionId} is with night, not with desk: begin another one`])
+  for (const path of ['/api/chat', '/api/agent-requests']) {
+    const { status, body } = await server.admin.send('POST', path, { body: { sessionId, message: 'Hello', agent: 'desk' } })
+    expect([status, body.detail], path).toEqual([404, `the conversation ${sessionId} is with night, not with desk: begin another one`])
+  }
   expect((await server.admin.get(`/api/sessions/${sessionId}/messages`)).items).toEqual([])
   using stream = await server.admin.stream('/api/chat', { body: { sessionId, message: 'Hello', agent: 'night' } })
   await stream.next('done')
+  await server.admin.post('/api/agent-requests', { sessionId, message: 'Hello', agent: 'night' })
 })
 
 const propose = (who: ApiClient, agent?: string, what = 'x') =>

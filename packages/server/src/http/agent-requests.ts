@@ -19,6 +19,7 @@ import type { App, HttpDeps } from './app.ts'
 import { DECISION_ERRORS } from './docs/index.ts'
 import { taggedRoute } from './route.ts'
 import { whenThere } from './slow-answer.ts'
+import { requireAgent } from './threads/find-thread.ts'
 
 const Params = z.object({ id: z.string().max(200) })
 
@@ -94,7 +95,12 @@ export function agentRequestRoutes(app: App, deps: HttpDeps): void {
       body: AgentRequestBody,
       response: { 201: AgentRequest },
     }),
-    (request) => agentLoop.createRequest(request.body, callerOf(request)),
+    async (request) => {
+      const { sessionId, agent } = request.body
+      const caller = callerOf(request)
+      if (sessionId !== undefined) requireAgent(await store.read(() => findVisibleSession(sessionId, caller)), agent, sessionId)
+      return agentLoop.createRequest(request.body, caller)
+    },
   )
   app.get(
     '/api/agent-requests/:id',
