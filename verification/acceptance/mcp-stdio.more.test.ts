@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { BOOTSTRAP_KEY } from '../testing/bootstrap-key.ts'
 import { counterpart } from '../testing/counterparts.ts'
+import { freePort } from '../testing/free-port.ts'
 import { MCP_CLIENTS, type McpClient } from '../testing/mcp-clients.ts'
 import { runCommandLine } from '../testing/run-command.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
@@ -129,7 +130,9 @@ test('countersign mcp --server: a client hears why the server refuses it, and wh
   await expect(connect(['--server', server.url, '--agent', 'night'])).rejects.toThrow(
     `Countersign at ${server.url} refused this: the key of cursor is for the agent cursor, not for night: leave "agent" out, or use another key.`,
   )
-  await expect(connect(['--server', 'http://127.0.0.1:1'])).rejects.toThrow(/did not answer: .*ECONNREFUSED.* is not lost/)
+  await expect(connect(['--server', `http://127.0.0.1:${await freePort()}`])).rejects.toThrow(
+    /did not answer: .*ECONNREFUSED.* is not lost/,
+  )
 })
 
 test('countersign mcp says in words what it needs, and nothing on standard output', async () => {
