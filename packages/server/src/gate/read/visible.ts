@@ -5,7 +5,7 @@ import { findRight } from '../decide/rights.ts'
 
 /**
  * Returns the reader by which the store filters; undefined for a reader who sees everything. Roles are the reader's own: a person who votes
- * by delegation sees the actions that they have a vote on, and nothing else of what the delegator sees.
+ * by delegation sees the actions that they have or had a vote on, and nothing else of what the delegator sees.
  */
 export const readerOf = (principal: Principal): visibility.Reader | undefined => {
   if (seesAll(principal)) return undefined
