@@ -66,6 +66,18 @@ test('every host is connected, proved with a call that is refused, checked by do
   }
 })
 
+test('with --only-prompts it is told which calls never reach Countersign', async () => {
+  const { connect } = await start()
+  for (const [host, told] of [
+    ['claude', '--permission-mode manual'],
+    ['codex', 'codex exec runs its calls without asking'],
+  ] as const) {
+    expect((await connect(host, '--yes')).stdout).not.toContain(told)
+    expect((await connect(host, '--yes', '--only-prompts')).stdout).toContain(told)
+    expect(JSON.parse((await connect(host, '--yes', '--only-prompts', '--json')).stdout).notes.join()).toContain(told)
+  }
+})
+
 test('settings that are there stay, and are back byte for byte when the canary is not refused', async () => {
   const { home, connect, environment } = await start()
   const file = join(home, FILES.claude)

@@ -61,7 +61,7 @@ export const connectCommand = (environment: Environment): Command =>
       if (flags.json && !flags.yes) throw new Error('--json needs --yes, because it asks nothing')
       const result = await connect(host, flags, environment, flags.json ? UNHEARD : process.stdout)
       if (!result.isDone) process.exitCode = 1
-      if (flags.json) sayJson(jsonOf(host, result))
+      if (flags.json) sayJson(jsonOf(host, flags, result))
     })
 
 /** Takes the words for people where a program reads the result. */
@@ -78,13 +78,18 @@ interface Result {
   problem?: string
 }
 
-const jsonOf = (host: HookHost, { file, isConnected, hasChanged, problem }: Result): JsonOutput<'connect'> => ({
+const notesOf = (host: HookHost, { onlyPrompts }: ConnectFlags): string[] => {
+  const { notes, promptNotes = [] } = HOST_SETTINGS[host]
+  return [...notes, ...(onlyPrompts ? promptNotes : [])]
+}
+
+const jsonOf = (host: HookHost, flags: ConnectFlags, { file, isConnected, hasChanged, problem }: Result): JsonOutput<'connect'> => ({
   host,
   file,
   isConnected,
   hasChanged,
   problem: problem ?? null,
-  notes: isConnected ? [...HOST_SETTINGS[host].notes] : [],
+  notes: isConnected ? notesOf(host, flags) : [],
 })
 
 async function connect(host: HookHost, flags: ConnectFlags, environment: Environment, out: Out): Promise<Result> {
@@ -118,7 +123,7 @@ async function connect(host: HookHost, flags: ConnectFlags, environment: Environ
     return { ...unchanged, isDone: false, problem }
   }
   say(`A canary call through the hook was refused: ${HOST_NAMES[host]} asks Countersign from its next start on.`, out)
-  for (const note of settings.notes) say(`Note: ${note}`, out)
+  for (const note of notesOf(host, flags)) say(`Note: ${note}`, out)
   return { file, isDone: true, isConnected: true, hasChanged }
 }
 

@@ -30,6 +30,8 @@ export interface HostSettings {
   hooks(connection: Connection): Readonly<Record<string, JsonObject[]>>
   /** The limits of the settings, a sentence each. */
   notes: readonly string[]
+  /** What does not reach Countersign with `--only-prompts`, a sentence each. */
+  promptNotes?: readonly string[]
 }
 
 /** More than the server takes, so that its denial comes first. */
@@ -70,6 +72,9 @@ export const HOST_SETTINGS: Readonly<Record<HookHost, HostSettings>> = {
         ]),
       ),
     notes: ['claude --bare, --safe-mode and disableAllHooks switch hooks off, and nothing tells you.'],
+    promptNotes: [
+      'In its mode auto, the default, Claude Code answers most prompts itself, and nobody here is asked: start it with --permission-mode manual.',
+    ],
   },
   codex: {
     file: (environment) => join(environment.CODEX_HOME ?? join(home(environment), '.codex'), 'hooks.json'),
@@ -84,6 +89,7 @@ export const HOST_SETTINGS: Readonly<Record<HookHost, HostSettings>> = {
       'codex exec never asks for permission: there only PreToolUse refuses.',
       'The hooks of Codex tell what a command printed, and not whether it failed: a command that fails counts as carried out.',
     ],
+    promptNotes: ['With --only-prompts there is no PreToolUse, so codex exec runs its calls without asking Countersign.'],
   },
   copilot: {
     file: (environment) => join(home(environment), '.copilot/hooks/countersign.json'),
