@@ -2,7 +2,7 @@ import AxeBuilder from '@axe-core/playwright'
 import type { CDPSession, Page } from '@playwright/test'
 import { lostColours, motions, sameLooks } from './page-colours.ts'
 import { goThrough } from './page-keyboard.ts'
-import { coveredControls, cutTexts, longLines, overlappingTexts, sideScroll } from './page-layout.ts'
+import { coveredControls, cutTexts, longLines, overlappingTexts, sideScroll, windowScroll } from './page-layout.ts'
 import { lookAtNames } from './page-names.ts'
 
 export interface Screen {
@@ -84,6 +84,7 @@ export async function untilDrawn(page: Page): Promise<void> {
 async function lookAtLayout(page: Page): Promise<string[]> {
   return [
     ...(await page.evaluate(sideScroll)),
+    ...(await page.evaluate(windowScroll)),
     ...(await page.evaluate(cutTexts)),
     ...(await page.evaluate(coveredControls)),
     ...(await page.evaluate(overlappingTexts)),

@@ -8,6 +8,12 @@ export function sideScroll(): string[] {
     .map((place) => `<${place.tagName.toLowerCase()} class="${place.className}"> is ${place.scrollWidth} px wide in ${place.clientWidth}`)
 }
 
+/** Names how far the window scrolls where the parts of the page scroll by themselves: all of the page could be scrolled out of sight. */
+export function windowScroll(): string[] {
+  const restPx = document.documentElement.scrollHeight - innerHeight
+  return document.querySelector('.shell') && restPx > 1 ? [`the window scrolls ${restPx} px, past all that is drawn`] : []
+}
+
 /** Names texts that are cut off at an edge, unless a title or a name has them whole. */
 export function cutTexts(): string[] {
   const found = new Set<string>()

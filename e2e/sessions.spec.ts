@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Page } from '@playwright/test'
 import { startLiveBrain } from '../verification/testing/live-brain.ts'
 import { test as base, expect, expectNoSideScroll, signInBrowser } from './demo.ts'
+import { windowScroll } from './page-layout.ts'
 import { KEY, startServer } from './server.ts'
 
 interface Place {
@@ -172,6 +173,8 @@ test('a session of 2,000 messages opens with its newest; older ones come as one 
   test.info().annotations.push({ type: 'measured', description: JSON.stringify({ openedMs, rows: first, elements }) })
   expect(elements).toBeLessThan(3_000)
   await expectNoSideScroll(page)
+  // Only the conversation scrolls: the window would take the bar and the composer along, out of sight.
+  expect(await page.evaluate(windowScroll)).toEqual([])
 
   // Up to the top again and again: what stands there stays there, and nothing is said to be new.
   const region = page.getByTestId('conversation')
