@@ -196,6 +196,29 @@ test('a decision is not taken while the server is away, and is not sent later', 
   expect(await demo.effects('ORD-001')).toBe(1)
 })
 
+test('what could not be read is read by itself once the network is back, and once the server is', async ({ page, context, demo }) => {
+  await ask(page, demo, 'mark ORD-001 as processing')
+  const { items } = await (await demo.call('GET', '/api/actions?state=proposed')).json()
+  const story = page.getByTestId('story')
+  const failToRead = async () => {
+    await page.route('**/story', (route) => route.abort())
+    await page.goto(`${demo.url}/actions/${items[0].id}`)
+    await expect(story).toContainText('The server cannot be reached.')
+    await page.unrouteAll()
+  }
+  await failToRead()
+  await context.setOffline(true)
+  await expect(page.getByTestId('connection')).toBeVisible()
+  await context.setOffline(false)
+  await expect(story.getByTestId('story-step').first()).toBeVisible()
+
+  await failToRead()
+  await demo.kill()
+  await expect(page.getByTestId('connection')).toBeVisible()
+  await demo.start()
+  await expect(story.getByTestId('story-step').first()).toBeVisible()
+})
+
 test('a menu that is opened while a page loads stays open when it has loaded, and closes with the page', async ({ page, demo }) => {
   await page.goto(demo.url)
   await page.getByTestId('agent-name').waitFor()

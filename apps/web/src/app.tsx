@@ -29,6 +29,8 @@ const queries = new QueryClient({
     queries: {
       // The server may be this very machine, which a browser without a network still reaches.
       networkMode: 'always',
+      // Off by default in this mode.
+      refetchOnReconnect: true,
       // A refusal stays one; only silence and the server's own trouble are worth a second try.
       retry: (failures, error) => failures < 2 && (!isApiError(error) || error.status === 0 || error.status >= 500),
     },
@@ -173,7 +175,7 @@ function LeaveWhenSignedOut({ inbox }: { inbox: InboxStore }) {
 
 /**
  * Asks what this person may do whenever the inbox's stream is live again: the server ends it when their rights change. What was read with the
- * other rights is read again.
+ * other rights is read again, and so is what could not be read while the server was away.
  */
 function FollowRights({ client, inbox, me }: Pick<Services, 'client' | 'inbox' | 'me'>) {
   const cache = useQueryClient()
@@ -189,8 +191,11 @@ function FollowRights({ client, inbox, me }: Pick<Services, 'client' | 'inbox' |
   })
   useEffect(() => {
     if (kind !== 'live') return
-    if (wasLive.current) void follow()
+    if (wasLive.current) {
+      void follow()
+      void cache.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' })
+    }
     wasLive.current = true
-  }, [kind])
+  }, [kind, cache])
   return null
 }
