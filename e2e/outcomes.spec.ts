@@ -52,6 +52,9 @@ test('an unknown outcome waits for a person; "Mark not done" needs a note, and t
   await page.reload()
   await expect(page.getByTestId('waiting-summary')).toContainText('1 of unknown outcome')
   await page.goto(`${desk.url}/actions/${id}`)
+  // Its tool has nothing to read before it sends.
+  await expect(page.getByTestId('story-step').first()).toContainText('digest')
+  await expect(page.getByTestId('story-step').first()).not.toContainText('current values read')
   const notDone = card.getByRole('button', { name: 'Mark not done' })
   await press(notDone)
   await press(notDone)

@@ -318,6 +318,22 @@ test('the focus stays on the card when its buttons go', async () => {
   expect(await activeIs('article.cs-card')).toBe(true)
 })
 
+test('a card says when the current values were read, and offers to look again, only where the action rests on what was read', async () => {
+  await openPage()
+  const seenAgain = sampleAction()
+  await show(page, { action: sampleAction(), seenAgain })
+  await card()
+    .getByText(/^Current values as of/)
+    .waitFor()
+  expect(await card().getByRole('button', { name: 'Look again' }).count()).toBe(1)
+
+  const preview = [{ field: 'amount', newValue: 50 }]
+  await show(page, { action: sampleAction({ preview, precondition: null }), seenAgain })
+  await card().locator('.cs-changes', { hasText: 'amount' }).waitFor()
+  expect(await card().getByText('Current values').count()).toBe(0)
+  expect(await card().getByRole('button', { name: 'Look again' }).count()).toBe(0)
+})
+
 test('what a server says about its tool stands in a box of its own, as not verified, and is no change', async () => {
   const said = { field: 'easql says', newValue: 'Drops a table. <b>Harmless</b>\u202e!', unverified: true as const }
   await openPage()

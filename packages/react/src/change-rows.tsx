@@ -25,7 +25,7 @@ type ChangeRowsProps = {
  * the call have a box of their own.
  */
 export function ChangeRows({ action, nowMs, viewer, onLookAgain }: ChangeRowsProps) {
-  const { preview, previewError, previewedAt } = action
+  const { preview, previewError, previewedAt, precondition } = action
   // The card draws all of itself again once the part is there.
   const diffs = DIFF.get()
   const again = onLookAgain ? (
@@ -65,7 +65,8 @@ export function ChangeRows({ action, nowMs, viewer, onLookAgain }: ChangeRowsPro
     <div className="cs-changes">
       <ul>{draw(rows.slice(0, LONG_PREVIEW_ROWS))}</ul>
       {rest.length > 0 && FoldedRows ? <FoldedRows count={rest.length} rows={() => draw(rest)} /> : null}
-      {previewedAt === null ? null : (
+      {/* Without a precondition nothing was read: the rows are the arguments themselves. */}
+      {previewedAt === null || precondition === null ? null : (
         <p className="cs-note">
           Current values as of <time dateTime={previewedAt}>{clockText(previewedAt, nowMs)}</time> {again}
         </p>

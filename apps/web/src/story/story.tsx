@@ -147,7 +147,7 @@ function Print({ action, step: { data, kind } }: { action: Action; step: ActionS
   const isSent = isAttempt && SENDS.includes(kind)
   const parts = [
     typeof revision === 'number' && revision > 1 ? `revision ${revision}` : '',
-    kind === 'proposed' && Array.isArray(data.preview) ? 'current values read' : '',
+    kind === 'proposed' && typeof data.precondition === 'string' ? 'current values read' : '',
     !isAttempt && typeof digest === 'string' ? `digest ${digest.replace('sha256:', '').slice(0, 8)}` : '',
     isSent && action.executor === 'server' ? `sent to ${action.destination}` : '',
     isAttempt ? `attempt ${attempt}` : '',

@@ -29,7 +29,7 @@ export const sampleAction = (changed: Partial<Action> = {}): Action => ({
   preview: [{ field: 'status', oldValue: 'pending', newValue: 'processing' }],
   previewError: null,
   previewedAt: ago(31),
-  precondition: null,
+  precondition: '6dcd4ce23d88e2ee9568ba546c007c63d9131c1b0a1f5a1e2b0d7a4f7c7b2a11',
   risk: { level: 'medium', reasons: ['changes an order'], setBy: 'policy' },
   state: 'proposed',
   policy: { verdict: 'ask', rule: 'writes ask', version: 3, reason: 'A write needs a person.' },
