@@ -1,6 +1,6 @@
 import AxeBuilder from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
-import { approve, approveButton, ask, cards, expect, expectNoSideScroll, openDecline, press, ready, test } from './demo.ts'
+import { approve, approveButton, ask, cards, expect, expectNoSideScroll, openDecline, openDetails, press, ready, test } from './demo.ts'
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
@@ -123,4 +123,49 @@ test('at 320 px nothing scrolls sideways', async ({ page, demo }) => {
   await ask(page, demo, 'mark ORD-001 as processing')
   await expect(cards(page)).toHaveAttribute('data-state', 'proposed')
   await expectNoSideScroll(page)
+})
+
+test.describe('on a phone', () => {
+  test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
+
+  test('its keyboard changes no letter of a value, and no field is so small that the page zooms in', async ({ page, demo }) => {
+    const fields = page.locator('input:not([type=radio], [type=checkbox], [type=date]), textarea').filter({ visible: true })
+    // iPhones zoom in on what is smaller, and stay there: the buttons beside it leave the screen.
+    const areLegible = async () => {
+      const sizes = await fields.evaluateAll((all) => all.map((field) => Number.parseFloat(getComputedStyle(field).fontSize)))
+      expect(sizes.length).toBeGreaterThan(0)
+      expect(Math.min(...sizes)).toBeGreaterThanOrEqual(16)
+    }
+    await ask(page, demo, 'mark ORD-001 as processing')
+    await expect(cards(page)).toHaveAttribute('data-state', 'proposed')
+    await areLegible()
+    await openDetails(cards(page))
+    await cards(page).locator('summary', { hasText: 'Edit' }).tap()
+    const order = cards(page).getByRole('textbox', { name: 'Order Id' })
+    await expect(order).toHaveValue('ORD-001')
+    await areLegible()
+    const leavesAlone = async () => {
+      const texts = await cards(page).locator('input[type=text], input:not([type]), textarea').filter({ visible: true }).all()
+      expect(texts.length).toBeGreaterThan(0)
+      for (const text of texts) {
+        await expect(text).toHaveAttribute('autocapitalize', 'none')
+        await expect(text).toHaveAttribute('autocorrect', 'off')
+      }
+    }
+    await leavesAlone()
+    await cards(page).getByRole('radio', { name: 'JSON' }).tap()
+    await leavesAlone()
+    await areLegible()
+    for (const path of ['/waiting', '/history', '/record']) {
+      await page.goto(demo.url + path)
+      await fields.first().waitFor()
+      await areLegible()
+    }
+    await page.goto(demo.url)
+    await ask(page, demo, 'mark ORD-003 as processing')
+    await expect(cards(page)).toHaveAttribute('data-state', 'proposed')
+    await openDecline(cards(page))
+    await areLegible()
+    await expectNoSideScroll(page)
+  })
 })

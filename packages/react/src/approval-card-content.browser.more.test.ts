@@ -53,6 +53,8 @@ test('critical risk needs the name of the object typed', async () => {
   await untilReady(page)
   await approve().click()
   const confirm = page.getByRole('alertdialog').getByRole('button', { name: 'Approve' })
+  // A phone would begin it with a capital letter.
+  expect(await page.getByLabel('Type ORD-001 to confirm').getAttribute('autocapitalize')).toBe('none')
   await page.getByLabel('Type ORD-001 to confirm').fill('ORD-00')
   await page.waitForTimeout(600)
   expect(await confirm.getAttribute('aria-disabled')).toBe('true')

@@ -1,6 +1,7 @@
 import type { ApiIssue, JsonValue } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
 import { useId, useState } from 'react'
+import { AS_TYPED } from '../as-typed.ts'
 import { emptyValue, fieldKind, isLongText, type Schema } from './schema.ts'
 import { Unseen } from './unseen.tsx'
 import { boundOf, boundsText, defaultText, labelOf } from './words.ts'
@@ -175,7 +176,14 @@ function Control({ schema, value, onChange, onWhole, path, id, described, isWron
       const Text = isLongText(value, schema) ? 'textarea' : 'input'
       return (
         <>
-          <Text {...common} {...bounds} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)} />
+          {/* Long texts are prose, which a phone may help with. */}
+          <Text
+            {...common}
+            {...bounds}
+            {...(Text === 'input' && AS_TYPED)}
+            value={value}
+            onChange={({ currentTarget }) => onChange(currentTarget.value)}
+          />
           <Unseen text={value} />
         </>
       )
@@ -231,6 +239,7 @@ export function JsonField({ value, onChange, onWhole, ...rest }: TextFieldProps<
         className="cs-edit-json"
         rows={Math.min(14, shown.split('\n').length + 1)}
         spellCheck={false}
+        {...AS_TYPED}
         value={shown}
         onChange={({ currentTarget }) => {
           setText(currentTarget.value)
