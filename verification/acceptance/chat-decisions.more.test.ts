@@ -153,10 +153,17 @@ test('with two waiting, "yes" decides nothing and says so; naming one decides th
   const { path, actionIds } = await waiting(admin)
   talk.letPeopleRead()
   const [first = '', second = ''] = actionIds
-  for (const content of ['yes', 'no', 'approve', 'reject']) {
+  // Nobody who said no is told how to approve.
+  for (const [content, offered] of [
+    ['yes', `Type "approve #${first.slice(-6)}" with the one you mean, "approve all", or use the cards.`],
+    ['no', `Type "decline #${first.slice(-6)}" with the one you mean, or use the cards.`],
+    ['approve', `Type "approve #`],
+    ['reject', `Type "decline #`],
+  ] as const) {
     expect((await admin.post(`${path}/messages`, { content })).decided).toEqual([])
     const { items } = await admin.get(`${path}/messages?limit=1`)
-    expect(items[0]).toMatchObject({ role: 'system', kind: 'note', content: expect.stringContaining('2 actions wait') })
+    expect(items[0]).toMatchObject({ role: 'system', kind: 'note' })
+    expect(items[0].content).toContain(`2 actions wait; nothing was decided. ${offered}`)
   }
   expect(await Promise.all(actionIds.map((id) => stateOf(admin, id)))).toEqual(['proposed', 'proposed'])
 

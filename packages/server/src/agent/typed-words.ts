@@ -73,7 +73,7 @@ function* whyNoVote(named: readonly string[], { all }: Command, { principal }: C
 }
 
 /** Why a word means no action, or not exactly one. */
-function* whyNot({ all, actionId, shortId }: Command, waiting: readonly string[]): Tx<string | undefined> {
+function* whyNot({ verdict, all, actionId, shortId }: Command, waiting: readonly string[]): Tx<string | undefined> {
   if (actionId !== undefined)
     return waiting.includes(actionId) ? undefined : `${actionId} does not wait in this session; nothing was decided.`
   if (shortId !== undefined) {
@@ -89,7 +89,10 @@ function* whyNot({ all, actionId, shortId }: Command, waiting: readonly string[]
   }
   if (waiting.length > MAX_LISTED) lines.push(`- and ${waiting.length - MAX_LISTED} more`)
   const example = shortIdOf(waiting[0] ?? '')
-  return `${waiting.length} actions wait; nothing was decided. Type "approve ${example}" with the one you mean, "approve all", or use the cards.\n${lines.join('\n')}`
+  // A person who typed "no" must not be told how to approve.
+  const offered =
+    verdict === 'approve' ? `"approve ${example}" with the one you mean, "approve all"` : `"decline ${example}" with the one you mean`
+  return `${waiting.length} actions wait; nothing was decided. Type ${offered}, or use the cards.\n${lines.join('\n')}`
 }
 
 const MAX_LISTED = 10
