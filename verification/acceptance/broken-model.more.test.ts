@@ -181,3 +181,19 @@ for (const { model, api } of PROVIDERS.filter(({ api }) => api === 'openai-chat'
     expect(said).toMatch(/the backend is on fire\. Nothing of what it was about to do was carried out\.$/)
   })
 }
+
+test('an answer that its provider paused is kept, and a note in the chat says that it may not be complete', async () => {
+  await using providers = await startReplayServer()
+  const said = bytesOf(speak('anthropic-messages', { text: 'I have found two of' })).toString()
+  const { baseUrl } = providers.play([stream(Buffer.from(said.replace('end_turn', 'pause_turn')))])
+  await using server = await startTestServer({
+    config: { agents: { desk: { model: 'anthropic/m' } } },
+    environment: providerEnvironment(baseUrl),
+  })
+  using chat = await server.admin.stream('/api/chat', { body: { message: 'go' } })
+  const { message } = await chat.next('message', (data) => data.message.kind === 'note')
+  expect(message.content).toContain('may not be complete')
+  await chat.ended()
+  const { items } = await server.admin.get(`/api/sessions/${message.sessionId}/messages`)
+  expect(items.map(({ content }: { content: string }) => content)).toContain('I have found two of')
+})

@@ -132,9 +132,11 @@ function conclude(model: string, step: Step, report: WireReport): ModelEvent[] {
       return [{ type: 'finish', reason: 'other', ...usage }]
   }
   // Anthropic: a long turn of its own tools was paused and has not ended.
-  if (finish.raw === 'pause_turn') return [{ type: 'finish', reason: 'other', ...usage }]
+  if (finish.raw === 'pause_turn') return [{ type: 'finish', reason: 'other', note: PAUSED, ...usage }]
   return concludeWhole(model, step, report)
 }
+
+const PAUSED = 'The provider paused this answer, so it may not be complete. Send a message to continue.'
 
 /** OpenAI chat only: the provider closed the answer without a finish reason. */
 const endsWithoutReason = ({ closed, hasFinishReason }: WireReport): boolean => closed && !hasFinishReason
