@@ -12,7 +12,7 @@ const HEADLINES: [name: string, args: JsonObject, headline: string][] = [
   ['updateIssue', { number: 1, title: 'Else', body: 'x' }, 'Change body, title of #1 “Prices are wrong” in acme/shop'],
   ['closeIssue', { number: 1 }, `Close ${PRICES} as completed`],
   ['closeIssue', { number: 1, reason: 'not_planned' }, `Close ${PRICES} as not planned`],
-  ['reopenIssue', { number: 1 }, `Reopen ${PRICES}`],
+  ['reopenIssue', { number: 4 }, 'Reopen #4 “Prices are wrong” of acme/shop'],
   ['addLabels', { number: 1, labels: ['question'] }, `Label ${PRICES} question`],
   ['removeLabel', { number: 1, label: 'bug' }, `Take the label bug off ${PRICES}`],
   ['assignIssue', { number: 1, assignees: ['ada'] }, `Assign ada to ${PRICES}`],
@@ -33,6 +33,9 @@ const HEADLINES: [name: string, args: JsonObject, headline: string][] = [
 test('GitHub: the headline of each card says what it is about, by number and title', async () => {
   await using bench = await openGithubBench()
   const docs = push(bench.standin.state, bench.repo, 'docs', { 'docs.md': 'Docs\n' })
+  const prices = bench.repo.issues.get(1)
+  if (!prices) throw new Error('there is no #1')
+  bench.repo.issues.set(4, { ...prices, number: 4, state: 'closed' })
   const { heads } = bench.repo.git
   const short = (branch: string) => heads.get(branch)?.slice(0, 7) ?? ''
   for (const [name, args, wanted] of HEADLINES) {

@@ -1,4 +1,4 @@
-import type { JsonValue, Preview, PreviewField } from '@countersign/core'
+import { canonicalJson, type JsonValue, type Preview, type PreviewField, ToolError } from '@countersign/core'
 import type { GithubClient } from './client.ts'
 import { repositoryOf } from './repository.ts'
 import { same } from './shown.ts'
@@ -27,9 +27,13 @@ const restsOn = (issue: GithubIssue, fields: readonly PreviewField[]): JsonValue
   values: fields.map(({ field, oldValue = null }) => ({ field, oldValue })),
 })
 
-/** Returns the preview of a change of an issue: headline, fields and precondition. */
-export const preview = (issue: GithubIssue, headline: string, fields: PreviewField[]): Preview => ({
-  headline,
-  fields: [heading(issue), ...fields],
-  precondition: restsOn(issue, fields),
-})
+/**
+ * Returns the preview of a change of an issue: headline, fields and precondition.
+ * @throws ToolError `refused` for an issue that has all the new values: nobody is asked about a change that changes nothing.
+ */
+export function preview(issue: GithubIssue, headline: string, fields: PreviewField[]): Preview {
+  if (fields.every(isUnchanged)) throw new ToolError('refused', `#${issue.number} is like that already.`)
+  return { headline, fields: [heading(issue), ...fields], precondition: restsOn(issue, fields) }
+}
+
+const isUnchanged = ({ oldValue = null, newValue = null }: PreviewField): boolean => canonicalJson(oldValue) === canonicalJson(newValue)

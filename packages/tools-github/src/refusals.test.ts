@@ -110,6 +110,25 @@ test('GitHub: nobody there means that nothing was sent, and a stop in between th
   await expect(stopped).rejects.toMatchObject({ kind: 'ambiguous' })
 })
 
+test('GitHub: nobody is asked about a change of an issue that would change nothing', async () => {
+  await using bench = await openGithubBench()
+  const twice: [string, JsonObject][] = [
+    ['updateIssue', { number: 1, title: 'Else', labels: ['new', 'bug'], assignees: ['ada'], state: 'open' }],
+    ['addLabels', { number: 1, labels: ['question'] }],
+    ['assignIssue', { number: 1, assignees: ['ben'] }],
+    ['closeIssue', { number: 1, reason: 'not_planned' }],
+    ['reopenIssue', { number: 1 }],
+  ]
+  for (const [name, args] of twice) {
+    await bench.run(name, args)
+    await expect(bench.look(name, args), name).rejects.toMatchObject({ message: '#1 is like that already.', impossible: true })
+  }
+  await bench.run('closeIssue', { number: 1 })
+  expect((await bench.look('closeIssue', { number: 1, reason: 'not_planned' })).fields.map(({ newValue }) => newValue)).toContain(
+    'not_planned',
+  )
+})
+
 test('GitHub: a renamed repository is followed once by what reads, and named to what writes', async () => {
   await using bench = await openGithubBench()
   Object.assign(bench.repo, { name: 'store', formerly: ['acme/shop'] })
