@@ -74,6 +74,17 @@ test('an agent registers a tool, a person approves a call, and the agent carries
   expect((await server.admin.get('/api/audit?kind=tool_registered')).items).toHaveLength(1)
 })
 
+test('a registered tool without words of its own is headed by its name and its arguments, not by their number', async () => {
+  await using it = await start()
+  const { billing } = it
+  const { describe: _, ...wordless } = PAY
+  await register(billing, { ...wordless, name: 'moveInvoice' })
+  const move = { tool: 'moveInvoice', arguments: { id: 'INV-1', cents: 500 } }
+  expect((await propose(billing, move)).description).toBe('moveInvoice: cents 500, id "INV-1"')
+  await register(billing, { name: 'tidy', description: 'Tidies.', input: { type: 'object' }, effect: 'write' })
+  expect((await propose(billing, { tool: 'tidy', arguments: {} })).description).toBe('Call tidy')
+})
+
 test('arguments that do not fit the schema of a registered tool are refused, also as an edit', async () => {
   await using it = await start()
   const { billing, server } = it

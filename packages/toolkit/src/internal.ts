@@ -1,4 +1,5 @@
 // Exports for the other packages of Countersign. They are not public and may change with any version.
+export { argumentWords, cutWords } from './argument-words.ts'
 export { WorkEnded } from './bounded/workers.ts'
 export { readCacheFor } from './cache-for.ts'
 export { checkpoint } from './checkpoints.ts'
@@ -49,6 +50,6 @@ export { diffWithin } from './text-work/diff-within.ts'
 export type { TextEdit } from './text-work/edits.ts'
 export type { PatchInput } from './text-work/jobs.ts'
 export { openTextWork, type TextWork } from './text-work/text-work.ts'
-export { byClient, executorOf, plainDescription, valuesOf } from './tool-draft.ts'
+export { byClient, executorOf, valuesOf } from './tool-draft.ts'
 export { VERSION } from './version.ts'
 export { watchAway } from './watch-away.ts'

@@ -13,7 +13,10 @@ export const RegisterToolBody = z.strictObject({
   input: z.record(z.string(), Json),
   /** `read` is a claim: a rule that names the tool decides whether it runs without approval. */
   effect: z.enum(['read', 'write']),
-  /** Words for the card, for example `Refund {cents} cents of order {orderId}`. The card puts the name of the tool before them. */
+  /**
+   * Words for the card, for example `Refund {cents} cents of order {orderId}`. The card puts the name of the tool before them. Default: the
+   * arguments.
+   */
   describe: z.string().trim().min(1).max(500).optional(),
   /** Raises the risk that cards show. A level below that of any write changes nothing. */
   risk: RiskLevel.optional(),

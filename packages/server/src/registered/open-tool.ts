@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type JsonObject, type JsonValue, type PreviewField, REGISTERED_GROUP, type RiskLevel, type Tool } from '@countersign/core'
 import { openJsonSchema } from '@countersign/toolkit'
-import { byClient, executorOf, fillWords, plainDescription, readWords, riskByName } from '@countersign/toolkit/internal'
+import { argumentWords, byClient, executorOf, fillWords, readWords, riskByName } from '@countersign/toolkit/internal'
 import type { registeredTools } from '../store/index.ts'
 import type { Definition } from './definition.ts'
 
@@ -41,11 +41,14 @@ export function openTool(row: OwnedTool): Tool & { definition: JsonValue } {
     risk: riskOf(definition),
     ...(changes && { caution: cautionOf(row, changes), change: { hash: row.hash, fields: changes } }),
     check: openJsonSchema(input),
-    describe: (args) => (words ? `${name}: ${fillWords(words, args)}` : plainDescription(name, args)),
+    describe: (args) => headline(name, words ? fillWords(words, args) : argumentWords(args)),
     ...((says.length > 0 || changes) && { preview: async () => ({ fields: [...(changes ?? []), ...says] }) }),
     execute: byClient(name),
   }
 }
+
+/** The arguments belong into the headline of a tool without words of its own: the card shows what the agent says, and folds the arguments. */
+const headline = (name: string, words: string): string => (words === '' ? `Call ${name}` : `${name}: ${words}`)
 
 const said = (field: string, text: string): PreviewField => ({
   field,
