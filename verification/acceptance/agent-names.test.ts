@@ -92,6 +92,21 @@ test('an agent that gives itself the name of another one is refused, over HTTP a
   expect((await propose(ci)).body).toMatchObject({ state: 'approved', agent: 'ci', agentVerified: true, policy: { rule: 'ci may' } })
 })
 
+test('an agent that repeats its own name over MCP is answered as one that leaves it out, although the configuration has no such agent', async () => {
+  await using desk = await openDesk()
+  const { server, target } = desk
+  const { key } = await server.admin.post('/api/keys', { name: 'build server', kind: 'agent', agent: 'ci' })
+  for (const query of ['?', '?agent=ci']) {
+    const answer = await overMcp(server, key, query)
+    expect([answer.status, await answer.text()], query).toEqual([200, expect.stringContaining('"structuredContent":{"id":1}')])
+  }
+  expect(target.writes).toHaveLength(2)
+  const verified = { state: 'succeeded', agent: 'ci', agentVerified: true, policy: { rule: 'ci may' } }
+  expect((await server.admin.get('/api/actions')).items).toMatchObject([verified, verified])
+  const { key: person } = await server.admin.post('/api/keys', { name: 'ci', kind: 'person', roles: ['approver'] })
+  expect((await overMcp(server, person, '?agent=ci')).status).toBe(404)
+})
+
 test('a name that nothing proves is shown as such: no rule allows by it and no grant answers it, and rules that ask or deny still hold', async () => {
   await using desk = await openDesk()
   const { server, target } = desk

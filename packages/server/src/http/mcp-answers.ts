@@ -72,7 +72,7 @@ export function openMcpAnswers(app: App, http: HttpDeps, holders: Holders): McpA
       request,
       caller,
       agent,
-      tools: toolsFor(deps, agent),
+      tools: toolsFor(deps, agent, caller),
       consoleUrl: deps.publicUrl ?? `${request.protocol}://${request.host}`,
       requestName: call.name,
       hungUp,
@@ -143,11 +143,11 @@ async function whenRightsChange(deps: GatewayDeps, request: FastifyRequest, clos
 }
 
 /** Looks the tools up for each request, because they change while the server runs. */
-function toolsFor({ tools, agents }: HttpDeps, agent: string | undefined): Exchange['tools'] {
-  // Coding agents have these tools of their own.
-  if (agent === undefined) return tools.all().filter(({ isHostRun }) => isHostRun !== true)
-  const configured = agents.get(agent)
+function toolsFor({ tools, agents }: HttpDeps, agent: string | undefined, { principal }: Exchange['caller']): Exchange['tools'] {
+  const configured = agent === undefined ? undefined : agents.get(agent)
   if (configured) return configured.tools
+  // An agent outside the configuration may repeat the name that its key proves. Coding agents have the tools left out here of their own.
+  if (agent === undefined || agent === principal.agent) return tools.all().filter(({ isHostRun }) => isHostRun !== true)
   throw new CountersignError('not_found', `there is no agent ${agent}`)
 }
 

@@ -7,7 +7,12 @@ import { McpEvent } from './docs/index.ts'
 import { callerOfGateway, openMcpAnswers } from './mcp-answers.ts'
 
 const Query = z.object({
-  agent: z.string().min(1).max(100).optional().describe('Only the tools of this agent of the configuration: its name.'),
+  agent: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('Only the tools of this agent of the configuration: its name. The key of another agent may repeat that agent’s name.'),
 })
 /** JSON-RPC; the SDK validates its content. */
 const Message = z.looseObject({ jsonrpc: z.literal('2.0') })
