@@ -34,6 +34,26 @@ test('an operation whose own file is missing is left out with the reason, told w
   ])
 })
 
+test('of several files that are missing, each operation that is left out names its own', async () => {
+  await using service = await startService()
+  const api = await openApi(
+    {
+      paths: {
+        '/a': { get: { operationId: 'a' } },
+        '/b': { $ref: './gone.json#/b' },
+        '/c': { $ref: 'lost.json#/c' },
+        '/d': { $ref: './parts/nowhere.json#/d' },
+      },
+    },
+    { baseUrl: service.url },
+  )
+  expect((await api.check()).map(({ message }) => message).filter((message) => message.startsWith('left out'))).toEqual([
+    'left out: /b refers to ./gone.json#/b, which could not be read: gone.json leads to a file that is not there',
+    'left out: /c refers to lost.json#/c, which could not be read: lost.json leads to a file that is not there',
+    'left out: /d refers to ./parts/nowhere.json#/d, which could not be read: parts/nowhere.json leads to a file that is not there',
+  ])
+})
+
 test('a key that a YAML document has twice costs nothing but a note with its line', async () => {
   await using service = await startService()
   const folder = mkdtempSync(join(tmpdir(), 'countersign-openapi-'))

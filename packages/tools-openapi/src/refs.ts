@@ -25,6 +25,13 @@ const MAPS = new Set(['properties', 'patternProperties'])
 /** The valid types. `file` exists only in Swagger 2.0. */
 const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null', 'file'])
 
+/** Returns why the file of a reference could not be read, or nothing where several files could not and none of them has its name. */
+function reasonOf(ref: string, unread: readonly string[]): string {
+  const file = ref.replace(/#.*$/s, '').replace(/^\.\//, '')
+  const reason = unread.length === 1 ? unread[0] : unread.find((sentence) => sentence.startsWith(`${file} `))
+  return reason === undefined ? '' : `: ${reason}`
+}
+
 /** @param unread The reasons why referenced files could not be read. */
 export function createRefs(root: JsonObject, unread: readonly string[] = []): Refs {
   const sound = new Set<JsonValue>()
@@ -32,7 +39,7 @@ export function createRefs(root: JsonObject, unread: readonly string[] = []): Re
   const tooCostly = costlyPatterns(root)
 
   function at(ref: string): JsonValue {
-    if (!ref.startsWith('#')) throw new BrokenPart(`refers to ${ref}, which could not be read${unread.length > 0 ? `: ${unread[0]}` : ''}`)
+    if (!ref.startsWith('#')) throw new BrokenPart(`refers to ${ref}, which could not be read${reasonOf(ref, unread)}`)
     let node: JsonValue | undefined = root
     for (const token of ref === '#' ? [] : ref.slice(1).split('/').slice(1)) {
       const key = decode(token, ref).replaceAll('~1', '/').replaceAll('~0', '~')
