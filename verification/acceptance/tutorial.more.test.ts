@@ -86,8 +86,10 @@ test('the tutorial works as it is written: routes, the console, the terminal, an
   // In the terminal: the page's `act_…` is the id from the list.
   await reader.next()
   const { stdout: proposed } = await reader.next()
-  const { id, state } = JSON.parse(proposed)
+  const { id, state, createdAt, expiresAt } = JSON.parse(proposed)
   expect(state).toBe('proposed')
+  // The policy of the page says so.
+  expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBe(86_400_000)
   const { stdout: listed } = await reader.next((code) => code.replace('act_…', id))
   expect(listed).toContain('Set the balance of ben to 1000 cents')
   await bank.printed('ben now has 1000 cents')
