@@ -6,6 +6,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'HTTP API': {
     'packages/server/src/http/json-body.ts MAX_BODY_BYTES': 'The body of a request.',
     'packages/server/src/http/json-body.ts MAX_BODY_VALUES': 'The values in the body of a request.',
+    'packages/server/src/gate/propose/argument-size.ts MAX_ARGUMENTS_BYTES': 'The arguments of a call, proposed or as an edit.',
     'packages/server/src/http/authzen/messages.ts MOST_EVALUATIONS': 'The questions of one AuthZEN request.',
     'packages/server/src/store/tables/webhooks.ts MOST_WEBHOOKS': 'The webhooks of a server.',
     'packages/server/src/notify/push/subscribe.ts MOST_PER_PERSON':

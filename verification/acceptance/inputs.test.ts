@@ -129,6 +129,21 @@ test('a client that sends a far too large body reads 413, not a closed connectio
   }
 })
 
+test('arguments of more than 256 KB are 413, proposed or as an edit, and store nothing', async () => {
+  const { admin } = server
+  const sized = (bytes: number) => ({ what: 'é'.repeat((bytes - '{"what":""}'.length) / 2) + 'x' })
+  const [fitting, large] = [sized(262_144), sized(262_146)]
+  const { id, revision, digest } = await admin.post('/api/actions', { tool: 'keyed', arguments: fitting })
+  expect((await admin.get(`/api/actions/${id}`)).arguments).toEqual(fitting)
+  const before = await server.dump()
+  const refusal = { status: 413, body: { code: 'too_large', detail: expect.stringContaining('262144 bytes') } }
+  expect(await admin.send('POST', '/api/actions', { body: { tool: 'keyed', arguments: large } })).toMatchObject(refusal)
+  const edit = { verdict: 'approve', revision, digest, arguments: large }
+  expect(await admin.send('POST', `/api/actions/${id}/decision`, { body: edit })).toMatchObject(refusal)
+  expect(await server.dump()).toEqual(before)
+  await admin.post(`/api/actions/${id}/withdraw`)
+})
+
 test('odd ids, cursors and queries are 400 or 404, never 500', async () => {
   const odd = ['%00', '%2e%2e%2f', '%', '%E0%A4%A', 'x'.repeat(150), 'x'.repeat(5_000), "' or 1=1 --", '%F0%9F%92%A9', '__proto__', ' ']
   for (const id of odd) {

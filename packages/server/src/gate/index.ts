@@ -26,6 +26,7 @@ export { endWholeSession, grantWholeSession, viewGrant } from './grants/grants.t
 export { findVisibleGrant, seesEveryGrant } from './grants/manage-grants.ts'
 export { usualRisk } from './policy.ts'
 export { agentNamed } from './propose/agent-name.ts'
+export { requireFittingArguments } from './propose/argument-size.ts'
 export { takesCallback } from './propose/callback.ts'
 export { isRepeatedTooOften } from './propose/denial-memory.ts'
 export { definitionHashOf } from './propose/digest.ts'

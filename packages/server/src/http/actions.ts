@@ -17,6 +17,7 @@ import {
   findFullWaiting,
   findVisibleAction,
   listWaitingFor,
+  requireFittingArguments,
   searchActions,
   viewAction,
   viewActions,
@@ -104,6 +105,7 @@ function oneActionRoutes(app: App, deps: HttpDeps): void {
       response: { 200: ProposedAction, 201: ProposedAction },
     }),
     async (request, reply) => {
+      requireFittingArguments(request.body.arguments)
       const { once, ...caller } = callerOf(request)
       // Kept for as long as the action is open: who proposes it again after a week of waiting means the same call.
       const action = await gate.propose(request.body, { ...caller, ...(once && { once: { ...once, keptFor: 'action' } }) })

@@ -7,6 +7,7 @@ import { ConflictError } from '../execute/begin-attempt.ts'
 import { textOf } from '../execute/revalidate.ts'
 import type { GateDeps } from '../gate.ts'
 import { isInForce } from '../policy.ts'
+import { requireFittingArguments } from '../propose/argument-size.ts'
 import type { PreparedAction } from '../propose/prepare.ts'
 import { prepareAgain } from '../propose/prepare-again.ts'
 import { viewAction } from '../read/view.ts'
@@ -29,6 +30,7 @@ export type EditBody = DecisionBody & { arguments: JsonObject }
 export async function approveEdited(deps: GateDeps, actionId: string, body: EditBody, caller: Caller): Promise<Action> {
   if (body.verdict !== 'approve')
     throw new CountersignError('bad_request', 'arguments go with an approval only: what is declined is not edited')
+  requireFittingArguments(body.arguments)
   const { once } = caller
   checkpoint('edit.before_read')
   const seen = await deps.store.read(function* () {
