@@ -41,6 +41,8 @@ test('a query parameter that a route does not take is 400 with its name, on ever
     expect(body.detail, `${method} ${path}`).toContain('unknown query parameter "statsu"')
     for (const name of takes) expect(body.detail).toContain(name)
   }
+  // The document does not name itself.
+  expect((await fetch(`${server.url}/api/openapi.json?statsu=waiting`)).status).toBe(400)
   expect(await stored()).toEqual(before)
 })
 

@@ -60,7 +60,7 @@ export async function docsRoutes(app: App, publicUrl: string | undefined): Promi
     transform,
     transformObject: (given) => completeDocument(addComponents(given), operations),
   })
-  app.get('/api/openapi.json', { ...PUBLIC, schema: { hide: true } }, async () => app.swagger())
+  app.get('/api/openapi.json', { config: { ...PUBLIC.config, queryNames: [] }, schema: { hide: true } }, async () => app.swagger())
   await registerPublic(app, async (scope) => {
     await scope.register(fastifySwaggerUi, {
       routePrefix: '/api/docs',
