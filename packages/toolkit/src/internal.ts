@@ -28,6 +28,7 @@ export {
 } from './http/template.ts'
 export { buildUrl, fillUrlText, pathValueFault } from './http/url-template.ts'
 export { addressKind } from './net/addresses.ts'
+export { bodyOf } from './net/body-of.ts'
 export { http } from './net/node-http.ts'
 export { linesOf } from './net/split-lines.ts'
 export type { KeyResultValues, ObjectiveStore, ObjectiveWrite, Written } from './objective-store.ts'

@@ -2,6 +2,7 @@ import { readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, resolve, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Network, send } from '@countersign/toolkit'
+import { bodyOf } from '@countersign/toolkit/internal'
 
 /** The maximum size of all files. GitHub's description has 13 MB. */
 const MAX_BYTES = 32_000_000
@@ -84,7 +85,7 @@ async function download(network: Network, url: URL, own: string, maxBytes: numbe
       )
     const chunks: Buffer[] = []
     let size = 0
-    for await (const chunk of response as AsyncIterable<Buffer>) {
+    for await (const chunk of bodyOf(response) as AsyncIterable<Buffer>) {
       size += chunk.byteLength
       if (size > maxBytes) throw new Error(`is larger than ${MAX_BYTES / 1_000_000} MB together with the files it refers to`)
       chunks.push(chunk)

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { canonicalJson, type JsonValue, ToolError } from '@countersign/core'
-import { type Network, type Redactor, RefusedAddress, send } from '../net/index.ts'
+import { bodyOf, type Network, type Redactor, RefusedAddress, send } from '../net/index.ts'
 import { networkError } from './network-error.ts'
 import { readRetryAfter, retryAfterWords } from './retry-after.ts'
 import { saidFailure } from './said-failure.ts'
@@ -117,7 +117,7 @@ async function readText(response: IncomingMessage): Promise<string | undefined> 
   const decoder = new TextDecoder()
   let text = ''
   let bytes = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  for await (const chunk of bodyOf(response) as AsyncIterable<Buffer>) {
     bytes += chunk.byteLength
     if (bytes > MAX_BODY_BYTES) return undefined
     text += decoder.decode(chunk, { stream: true })

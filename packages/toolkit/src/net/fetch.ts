@@ -1,9 +1,7 @@
 import type { IncomingMessage } from 'node:http'
+import { bodyOf, isCompressed, WITHOUT_BODY } from './body-of.ts'
 import { type Network, RefusedAddress } from './network.ts'
 import { send } from './send.ts'
-
-/** Answers that have no body, and with one cannot be made. */
-const WITHOUT_BODY = new Set([204, 205, 304])
 
 /**
  * A `fetch` for libraries that take one, on {@link send}: no redirect is followed, no connection kept, no compression asked for.
@@ -42,7 +40,9 @@ function toResponse(message: IncomingMessage): Response {
   const headers = new Headers()
   for (let at = 0; at + 1 < message.rawHeaders.length; at += 2)
     headers.append(message.rawHeaders[at] ?? '', message.rawHeaders[at + 1] ?? '')
-  const chunks: AsyncIterator<Uint8Array> = message[Symbol.asyncIterator]()
+  // As the global one, which leaves the name of the coding in place and takes the length away.
+  if (isCompressed(message)) headers.delete('content-length')
+  const chunks: AsyncIterator<Uint8Array> = bodyOf(message)[Symbol.asyncIterator]()
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {

@@ -1,3 +1,4 @@
+export { bodyOf } from './body-of.ts'
 export { outgoingFetch } from './fetch.ts'
 export { type Network, type NetworkOptions, openNetwork, RefusedAddress, type Resolve } from './network.ts'
 export { createRedactor, REDACTED, type Redactor, secretHeaders } from './secrets.ts'
