@@ -25,7 +25,7 @@ type ChangeRowsProps = {
  * the call have a box of their own.
  */
 export function ChangeRows({ action, nowMs, viewer, onLookAgain }: ChangeRowsProps) {
-  const { preview, previewError, previewedAt, precondition } = action
+  const { preview, previewError, previewedAt } = action
   // The card draws all of itself again once the part is there.
   const diffs = DIFF.get()
   const again = onLookAgain ? (
@@ -38,7 +38,7 @@ export function ChangeRows({ action, nowMs, viewer, onLookAgain }: ChangeRowsPro
     return (
       <>
         <p className="cs-unknown">
-          Current values unknown.{previewError === null ? '' : ` ${showInvisible(previewError)}`} {again}
+          Current values unknown.{previewError && ` ${showInvisible(previewError)}`} {again}
         </p>
         {said}
       </>
@@ -51,9 +51,9 @@ export function ChangeRows({ action, nowMs, viewer, onLookAgain }: ChangeRowsPro
         <li key={index}>
           <span className="cs-field">{showInvisible(row.field)}</span>
           <Values row={row} rows={preview} path={`preview/${index}`} diffs={diffs} />
-          {row.diff ? (
+          {row.diff && (
             <Diff parts={diffs} diff={row.diff} path={`preview/${index}/diff`} viewer={`${viewer} ${action.id} ${action.revision}`} />
-          ) : null}
+          )}
         </li>
       ),
   )
@@ -66,7 +66,7 @@ export function ChangeRows({ action, nowMs, viewer, onLookAgain }: ChangeRowsPro
       <ul>{draw(rows.slice(0, LONG_PREVIEW_ROWS))}</ul>
       {rest.length > 0 && FoldedRows ? <FoldedRows count={rest.length} rows={() => draw(rest)} /> : null}
       {/* Without a precondition nothing was read: the rows are the arguments themselves. */}
-      {previewedAt === null || precondition === null ? null : (
+      {previewedAt === null || action.precondition === null ? null : (
         <p className="cs-note">
           Current values as of <time dateTime={previewedAt}>{clockText(previewedAt, nowMs)}</time> {again}
         </p>

@@ -1,6 +1,5 @@
 import type { Action } from '@countersign/client'
 import { type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react'
-import { AS_TYPED } from './as-typed.ts'
 import { CardButton, type Rest } from './card-button.tsx'
 import { objectName } from './object-name.ts'
 import { showInvisible } from './show-text.ts'
@@ -82,6 +81,13 @@ export function ConfirmDialog({ action, title, children, resting, onConfirm, onC
 const TypeName = ({ name, typed, onType }: { name: string; typed: string; onType: (text: string) => void }) => (
   <label className="cs-type">
     Type <code>{showInvisible(name)}</code> to confirm
-    <input value={typed} onChange={(event) => onType(event.currentTarget.value)} autoComplete="off" spellCheck={false} {...AS_TYPED} />
+    <input
+      value={typed}
+      onChange={(event) => onType(event.currentTarget.value)}
+      autoComplete="off"
+      autoCapitalize="none"
+      autoCorrect="off"
+      spellCheck={false}
+    />
   </label>
 )

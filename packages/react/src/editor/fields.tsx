@@ -1,10 +1,12 @@
 import type { ApiIssue, JsonValue } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
 import { useId, useState } from 'react'
-import { AS_TYPED } from '../as-typed.ts'
 import { emptyValue, fieldKind, isLongText, type Schema } from './schema.ts'
 import { Unseen } from './unseen.tsx'
 import { boundOf, boundsText, defaultText, labelOf } from './words.ts'
+
+/** The keyboard of a phone must not write `item-7` as `Item-7`, or curl the quotes of JSON. */
+const AS_TYPED = { autoCapitalize: 'none', autoCorrect: 'off', spellCheck: false } as const
 
 export type FieldProps = {
   name: string
@@ -238,7 +240,6 @@ export function JsonField({ value, onChange, onWhole, ...rest }: TextFieldProps<
         aria-invalid={rest['aria-invalid'] || !isWhole}
         className="cs-edit-json"
         rows={Math.min(14, shown.split('\n').length + 1)}
-        spellCheck={false}
         {...AS_TYPED}
         value={shown}
         onChange={({ currentTarget }) => {
