@@ -50,6 +50,8 @@ test('an action that waits, is decided and settles is told of in signed events t
   for (const { headers } of receiver.events) {
     expect(headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': expect.stringMatching(/^evt_\w+$/) })
   }
+  // The answer of the receiver is stored after it came.
+  await expect.poll(async () => (await desk.deliveries(webhook, '?state=delivered')).length).toBe(3)
   const log = await desk.deliveries(webhook, '?state=delivered')
   expect(
     log.map(({ id, state, actionId, answer, nextAttemptAt, attempts }) => ({ id, state, actionId, answer, nextAttemptAt, attempts })),
