@@ -10,6 +10,8 @@ import { createRedactor, openNetwork } from './index.ts'
 const TEXT = '{"name":"Käthe"}'
 const CODED: Record<string, Buffer> = {
   identity: Buffer.from(TEXT),
+  // A member of every object in JavaScript.
+  constructor: Buffer.from(TEXT),
   gzip: gzipSync(TEXT),
   'X-GZIP': gzipSync(TEXT),
   deflate: deflateSync(TEXT),
