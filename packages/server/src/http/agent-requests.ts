@@ -19,7 +19,7 @@ import type { App, HttpDeps } from './app.ts'
 import { DECISION_ERRORS } from './docs/index.ts'
 import { taggedRoute } from './route.ts'
 import { whenThere } from './slow-answer.ts'
-import { requireAgent } from './threads/find-thread.ts'
+import { requireSessionOf } from './threads/find-thread.ts'
 
 const Params = z.object({ id: z.string().max(200) })
 
@@ -96,9 +96,8 @@ export function agentRequestRoutes(app: App, deps: HttpDeps): void {
       response: { 201: AgentRequest },
     }),
     async (request) => {
-      const { sessionId, agent } = request.body
       const caller = callerOf(request)
-      if (sessionId !== undefined) requireAgent(await store.read(() => findVisibleSession(sessionId, caller)), agent, sessionId)
+      await requireSessionOf(deps, request.body, caller)
       return agentLoop.createRequest(request.body, caller)
     },
   )

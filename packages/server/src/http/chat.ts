@@ -1,6 +1,5 @@
 import { Action, assert, ChatApproveBody, ChatBody, CountersignError, type NewEvent, type PostedMessage } from '@countersign/core'
 import { z } from 'zod'
-import { findVisibleSession } from '../agent/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { messages, sessions, type Tx } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
@@ -10,7 +9,7 @@ import { noteEvent } from './note-answers.ts'
 import { taggedRoute } from './route.ts'
 import { endsSession, sessionLog } from './session-log.ts'
 import { streamWhileStanding } from './stream-while-standing.ts'
-import { requireAgent } from './threads/find-thread.ts'
+import { requireSessionOf } from './threads/find-thread.ts'
 import { runOf } from './threads/place.ts'
 import { runAfter, type TurnPlace } from './threads/turn.ts'
 
@@ -31,7 +30,7 @@ export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, annou
     async (request, reply) => {
       const caller = callerOf(request)
       const { sessionId: given, message: content, agent, shown } = request.body
-      if (given !== undefined) requireAgent(await store.read(() => findVisibleSession(given, caller)), agent, given)
+      await requireSessionOf({ store }, request.body, caller)
       const { sessionId, posted } =
         given === undefined
           ? await agentLoop.beginSession({ agent, content, shown }, caller)

@@ -164,9 +164,14 @@ export function* findForRole(actionId: string, { principal }: Caller, nowMs: num
  */
 export function* findForDecision(actionId: string, caller: Caller, nowMs: number): Tx<ActionRow> {
   const row = yield* findForRole(actionId, caller, nowMs)
-  const excluded = yield* excludedBy(requirementsOf(row), row)
-  if (excluded.has(caller.principal.id)) throw hasNoVote(actionId, caller.principal, ASKED_THEMSELVES)
+  yield* refuseRequester(row, caller.principal)
   return row
+}
+
+/** @throws CountersignError `forbidden` for somebody who asked for the action, where others have to decide. */
+export function* refuseRequester(row: ActionRow, principal: Principal): Tx<void> {
+  const excluded = yield* excludedBy(requirementsOf(row), row)
+  if (excluded.has(principal.id)) throw hasNoVote(row.id, principal, ASKED_THEMSELVES)
 }
 
 const STATE_AFTER = { approve: 'approved', decline: 'declined' } as const

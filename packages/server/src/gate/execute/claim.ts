@@ -4,7 +4,7 @@ import { type ActionRow, actions, attempts, findAnswer, registeredTools, stored,
 import { type Caller, mayDecide, requireUnarchived, requireWriter } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { lookAgainAt } from '../deadlines.ts'
-import { findForDecision } from '../decide/decide.ts'
+import { refuseRequester } from '../decide/decide.ts'
 import { requirementsOf } from '../decide/rights.ts'
 import type { GateDeps } from '../gate.ts'
 import { isoTime, viewAction } from '../read/view.ts'
@@ -127,11 +127,13 @@ function requestOf(tool: Tool, args: JsonObject, { target_version }: ActionRow):
 }
 
 /** The action, for who may carry it out: who may decide about it, and the first time also who asked for it. */
-function* findForClaim(actionId: string, again: boolean, caller: Caller, nowMs: number): Tx<ActionRow> {
-  const { principal } = caller
+function* findForClaim(actionId: string, again: boolean, { principal }: Caller, nowMs: number): Tx<ActionRow> {
   const row = yield* findVisibleAction(principal, actionId, nowMs)
   requireUnarchived(row)
-  if (mayDecide(principal, requirementsOf(row))) return again ? yield* findForDecision(actionId, caller, nowMs) : row
+  if (mayDecide(principal, requirementsOf(row))) {
+    if (again) yield* refuseRequester(row, principal)
+    return row
+  }
   requireWriter(principal)
   if (again || row.requested_by !== principal.id) {
     throw new CountersignError(

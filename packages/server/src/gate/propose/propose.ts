@@ -239,7 +239,7 @@ export interface ProposeInput {
   context?: ActionContext | undefined
   /** The changes that the caller foresees. */
   preview?: readonly ClaimedChange[] | undefined
-  /** Who the caller believes carries it out. */
+  /** The executor that the caller expects. Another one than the tool's is refused. */
   executor?: Executor | undefined
   /** Where it is told what became of the action. */
   callback?: { url: string } | undefined

@@ -30,8 +30,18 @@ export function findThread(
   })
 }
 
+/** @throws CountersignError `not_found` for a session that the caller may not see, and for one of another agent than a request names. */
+export async function requireSessionOf(
+  { store }: Pick<HttpDeps, 'store'>,
+  { sessionId, agent }: { sessionId?: string | undefined; agent?: string | undefined },
+  caller: Caller,
+): Promise<void> {
+  if (sessionId === undefined || agent === undefined) return
+  requireAgent(await store.read(() => findVisibleSession(sessionId, caller)), agent, sessionId)
+}
+
 /** @throws CountersignError `not_found` for a conversation of another agent than the one that is named. */
-export function requireAgent(session: SessionRow, agent: string | undefined, thread: string): void {
+function requireAgent(session: SessionRow, agent: string | undefined, thread: string): void {
   if (agent === undefined || agent === session.agent) return
   throw new CountersignError('not_found', `the conversation ${thread} is with ${session.agent}, not with ${agent}: begin another one`)
 }
