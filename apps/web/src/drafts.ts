@@ -1,7 +1,7 @@
 const PREFIX = 'countersign.draft.'
 const AUTHOR = 'countersign.drafts-of'
 
-/** What storage cannot take, because the browser forbids it or it is full, is kept until the page is left. */
+/** All drafts, for a browser whose storage is forbidden or full: there they last until the page is left. */
 const drafts = new Map<string, string>()
 let author: string | undefined
 

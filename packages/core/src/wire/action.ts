@@ -306,7 +306,7 @@ export const ProposeBody = z.strictObject({
   /** The changes that the agent foresees. Cards show them as not verified, after those that the tool itself shows. */
   preview: z.array(ClaimedChange).max(20).optional(),
   agent: z.string().min(1).max(120).optional(),
-  /** Who carries it out. The tool decides this: another one than the tool’s is refused. */
+  /** The executor of the tool. Another one is refused, because a proposal cannot change it. */
   executor: z.enum(['server', 'client']).optional(),
   /** How long people may take, for example `PT1H`: from one second to 400 days. */
   expiresIn: Duration.optional(),

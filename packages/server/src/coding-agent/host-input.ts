@@ -110,7 +110,7 @@ export function toArguments(call: HostTool): { kind: Kind; args: JsonObject } {
   if (kind !== 'shell') return { kind, args }
   const readIn = (place: string) => readCommand(String(input.command), place, foldersIn(options))
   const runsIn = runFolder(options, folder)
-  // What git does follows from the repository in the folder, so that of the session has to be known.
+  // The settings of a repository decide which programs git runs, so git is judged from the folder of the session.
   const place = readIn(runsIn).programs.includes('git') ? folder : runsIn
   return { kind: readIn(place).readOnly ? 'look' : kind, args: { ...args, folder: place } }
 }

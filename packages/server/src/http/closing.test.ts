@@ -40,7 +40,7 @@ test('an EventSource that reconnects while the server closes gets no answer, bec
   const { server, url } = await openClosing()
   const headers = { accept: 'text/event-stream' }
   await expect(fetch(`${url}/api/events`, { headers })).rejects.toThrow('fetch failed')
-  // Who sends a message hears that it was not taken, and a gateway hears no.
+  // A client that posts a message gets 503, and a gateway gets a refusal.
   expect((await fetch(`${url}/api/chat`, { method: 'POST', headers })).status).toBe(503)
   expect((await fetch(`${url}/ext-authz/api/events`, { headers })).status).toBe(403)
   server.close()

@@ -62,7 +62,7 @@ interface Issue {
   message: string
 }
 
-/** What is wrong with a value by each of the shapes that it may have. */
+/** The issues of a value for each member of a union. */
 type Shapes = readonly (readonly z.core.$ZodIssue[])[]
 
 /** Returns what is wrong by the shape that the value is nearest to; where it is as near to another one, that it has none of them. */

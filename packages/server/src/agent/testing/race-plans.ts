@@ -1,7 +1,7 @@
 import type { Principal } from '@countersign/core'
 import fc from 'fast-check'
 
-// What people and the model do in a race: drawn plans, which races.more.test.ts carries out.
+// Generators of plans for races.more.test.ts: the acts of people and of the model.
 
 export const person = (name: string, ...roles: string[]): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles })
 export const PEOPLE = [

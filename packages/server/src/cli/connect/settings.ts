@@ -30,7 +30,7 @@ export interface HostSettings {
   hooks(connection: Connection): Readonly<Record<string, JsonObject[]>>
   /** The limits of the settings, a sentence each. */
   notes: readonly string[]
-  /** What does not reach Countersign with `--only-prompts`, a sentence each. */
+  /** The limits of `--only-prompts`, a sentence each. */
   promptNotes?: readonly string[]
 }
 
