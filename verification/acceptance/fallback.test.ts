@@ -1,7 +1,7 @@
 import type { Message } from '@countersign/core'
 import { expect, test } from 'vitest'
 import type { ConfigInput, Environment } from '../../packages/server/src/config/index.ts'
-import { answerWith, type Replay, type ReplayAnswer, startReplayServer } from '../../packages/server/src/models/testing/replay-server.ts'
+import { answerWith, holdBack, type Replay, type ReplayAnswer, startReplayServer } from '../../packages/server/src/models/testing/replay-server.ts'
 import { speak } from '../../packages/server/src/models/testing/speak.ts'
 import { historyProblems } from '../../packages/server/src/models/testing/strict-history.ts'
 import { stateByApi } from '../testing/api-state.ts'
@@ -119,6 +119,7 @@ test('a stream that breaks inside a call is made again by the next model under t
       .chunks as Iterable<Uint8Array>),
   ])
   const seen = Promise.withResolvers<void>()
+  const isRestartSeen = Promise.withResolvers<void>()
   const broken: ReplayAnswer = {
     status: 200,
     contentType: 'text/event-stream',
@@ -131,7 +132,7 @@ test('a stream that breaks inside a call is made again by the next model under t
   }
   await using desk = await startDesk({
     anthropic: [broken, speak('anthropic-messages', { text: 'Done.' })],
-    google: [speak('google-generateContent', CALL)],
+    google: [holdBack(speak('google-generateContent', CALL), '"finishReason"', isRestartSeen.promise)],
   })
   const { server, target } = desk
   using stream = await server.admin.stream('/api/chat', { body: { message: 'go' } })
@@ -141,6 +142,7 @@ test('a stream that breaks inside a call is made again by the next model under t
   await watching.next('tool_call_start', ({ toolCall }) => toolCall.name === 'unkeyed')
   seen.resolve()
   await watching.next('delta', ({ restart }) => restart === true)
+  isRestartSeen.resolve()
   const { message } = await watching.next('message', (data) => data.message.role === 'assistant')
   const { proposal } = await watching.next('action_proposed')
   expect(message).toMatchObject({ content: 'I will.', model: 'google/gemini-3-flash' })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RecordedApi } from '../../packages/server/src/models/testing/recordings.ts'
-import { type ReplayAnswer, startReplayServer } from '../../packages/server/src/models/testing/replay-server.ts'
+import { answerWith, holdBack, type ReplayAnswer, startReplayServer } from '../../packages/server/src/models/testing/replay-server.ts'
 import { speak } from '../../packages/server/src/models/testing/speak.ts'
 import { PROVIDERS, providerEnvironment } from '../testing/providers.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
@@ -75,15 +75,16 @@ for (const { provider, name } of [
     ]
     await using target = await startTarget(() => ({ status: 200 }))
     await using providers = await startReplayServer()
-    const { baseUrl } = providers.play([
-      { status: 200, contentType: 'text/event-stream', chunks: frames.map((frame) => new TextEncoder().encode(frame)) },
-    ])
+    const isCallSeen = Promise.withResolvers<void>()
+    const answer = answerWith({ status: 200, contentType: 'text/event-stream', body: Buffer.from(frames.join('')) })
+    const { baseUrl } = providers.play([holdBack(answer, '"finish_reason":"tool_calls"', isCallSeen.promise)])
     await using server = await startTestServer({
       config: { agents: { desk: { model: `${provider}/m`, tools: ['*'] } }, tools: toolsOf(target) },
       environment: providerEnvironment(baseUrl),
     })
     using stream = await server.admin.stream('/api/chat', { body: { message: 'go' } })
     expect((await stream.next('tool_call_start')).toolCall.name).toBe('keyed')
+    isCallSeen.resolve()
     const first = (await stream.next('action_proposed')).proposal
     const second = (await stream.next('action_proposed')).proposal
     expect([first, second]).toMatchObject([
@@ -152,12 +153,18 @@ test('every call that began has its result in the stream, also one that becomes 
   })
   await using target = await startTarget(() => ({ status: 200 }))
   await using providers = await startReplayServer()
-  const { baseUrl } = providers.play([answer, speak('openai-chat', { text: 'Then not.' })])
+  const areCallsSeen = Promise.withResolvers<void>()
+  const { baseUrl } = providers.play([
+    holdBack(answer, '"finish_reason":"tool_calls"', areCallsSeen.promise),
+    speak('openai-chat', { text: 'Then not.' }),
+  ])
   await using server = await startTestServer({
     config: { agents: { desk: { model: 'openai-chat/m', tools: ['*'] } }, tools: toolsOf(target) },
     environment: providerEnvironment(baseUrl),
   })
   using stream = await server.admin.stream('/api/chat', { body: { message: 'go' } })
+  await stream.next('tool_call_start', ({ toolCall }) => toolCall.id === 'call_e')
+  areCallsSeen.resolve()
   const { proposal } = await stream.next('action_proposed')
   await server.admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'decline' })
   const seen = await stream.ended()

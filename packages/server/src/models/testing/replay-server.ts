@@ -84,8 +84,25 @@ export async function startReplayServer(): Promise<ReplayServer> {
 export function answerWith(
   { status, contentType, body }: { status: number; contentType: string; body: Uint8Array },
   cuts: readonly number[] = [],
-): ReplayAnswer {
+): ReplayAnswer & { chunks: Uint8Array[] } {
   const edges = [0, ...cuts.filter((cut) => cut > 0 && cut < body.length).sort((a, b) => a - b), body.length]
   const chunks = edges.slice(1).map((edge, index) => body.subarray(edges[index], edge))
   return { status, contentType, chunks: chunks.filter((chunk) => chunk.length > 0) }
+}
+
+/**
+ * Returns the same answer, sent from its first `mark` on only after `goOn`. The whole message replaces its pieces in the log, so a
+ * reader that has to see a piece needs the answer unfinished until then.
+ * @throws Error without `mark` in the answer.
+ */
+export function holdBack(answer: ReplayAnswer & { chunks: Iterable<Uint8Array> }, mark: string, goOn: Promise<void>): ReplayAnswer {
+  const whole = Buffer.concat([...answer.chunks])
+  const at = whole.indexOf(mark)
+  if (at === -1) throw new Error(`the answer has no "${mark}"`)
+  const chunks = (async function* () {
+    yield whole.subarray(0, at)
+    await goOn
+    yield whole.subarray(at)
+  })()
+  return { ...answer, chunks }
 }

@@ -20,7 +20,7 @@ export interface SpokenUsage {
 }
 
 /** Encodes a complete answer in the format of an API, for cases without a recording: the end of a loop, parallel calls. */
-export function speak(api: RecordedApi, { text = '', calls = [], signature, usage }: Speech): ReplayAnswer {
+export function speak(api: RecordedApi, { text = '', calls = [], signature, usage }: Speech): ReplayAnswer & { chunks: Uint8Array[] } {
   const events = SAY[api](text, calls, signature, usage)
   const body = events
     .map((event) => `${'type' in event ? `event: ${String(event.type)}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
