@@ -1,7 +1,13 @@
 import type { Message } from '@countersign/core'
 import { expect, test } from 'vitest'
 import type { ConfigInput, Environment } from '../../packages/server/src/config/index.ts'
-import { answerWith, holdBack, type Replay, type ReplayAnswer, startReplayServer } from '../../packages/server/src/models/testing/replay-server.ts'
+import {
+  answerWith,
+  holdBack,
+  type Replay,
+  type ReplayAnswer,
+  startReplayServer,
+} from '../../packages/server/src/models/testing/replay-server.ts'
 import { speak } from '../../packages/server/src/models/testing/speak.ts'
 import { historyProblems } from '../../packages/server/src/models/testing/strict-history.ts'
 import { stateByApi } from '../testing/api-state.ts'

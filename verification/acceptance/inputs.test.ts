@@ -131,7 +131,7 @@ test('a client that sends a far too large body reads 413, not a closed connectio
 
 test('arguments of more than 256 KB are 413, proposed or as an edit, and store nothing', async () => {
   const { admin } = server
-  const sized = (bytes: number) => ({ what: 'é'.repeat((bytes - '{"what":""}'.length) / 2) + 'x' })
+  const sized = (bytes: number) => ({ what: `${'é'.repeat((bytes - '{"what":""}'.length) / 2)}x` })
   const [fitting, large] = [sized(262_144), sized(262_146)]
   const { id, revision, digest } = await admin.post('/api/actions', { tool: 'keyed', arguments: fitting })
   expect((await admin.get(`/api/actions/${id}`)).arguments).toEqual(fitting)
