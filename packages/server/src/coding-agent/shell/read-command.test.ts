@@ -127,3 +127,18 @@ test('a path of a million names is read, and so is one name of a million charact
   for (const path of ['a/.env', '.ssh/config', `${'/'.repeat(1_000_000)}x.PEM`, 'a\n.pem', '.env.local/x'])
     expect(isSensitive(path), path.slice(-9)).toBe(true)
 })
+
+test('the files in which well-known programs keep credentials hold secrets, and their neighbours in a project do not', () => {
+  const secret = [
+    '.env .env.local .envrc config/prod.env .dev.vars .git-credentials .netrc _netrc .npmrc .pypirc .gem/credentials .dockercfg .htpasswd',
+    '.pgpass pgpass.conf .my.cnf .mylogin.cnf .ssh/id_dsa id_ed25519_sk .aws/config .azure/x .kube/config kubeconfig .boto .s3cfg .vault-token',
+    '.password-store/x credentials.json .cargo/credentials.toml .claude/.credentials.json application_default_credentials.json',
+    'client_secret_1.json service-account.json service_account_prod.json secrets.yml secrets.json .streamlit/secrets.toml',
+    'infra/terraform.tfstate terraform.tfstate.backup prod.tfvars prod.auto.tfvars.json .terraformrc terraform.rc .terraform.d/x',
+    'server.pem server.key putty.ppk app.jks app.keystore x.kdbx',
+  ].flatMap((line) => line.split(' '))
+  for (const path of secret) expect([path, isSensitive(path), isSensitive(path.toUpperCase())]).toEqual([path, true, true])
+  const plain =
+    'src/env.ts process.env import.meta.env main.tf versions.tf credentials.ts src/secrets/read.ts .gitignore Dockerfile src/keys.ts'
+  for (const path of plain.split(' ')) expect([path, isSensitive(path)]).toEqual([path, false])
+})
