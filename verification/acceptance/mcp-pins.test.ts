@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,6 +37,35 @@ test('MCP: a changed tool is asked about although policy allows it, also after a
   await server.restart()
   expect(await settled(server, await propose(server, 's.note', {}))).toMatchObject({ state: 'succeeded', policy: { verdict: 'allow' } })
   expect((await readFile(`${file}.calls`, 'utf8')).trim().split('\n')).toHaveLength(3)
+})
+
+test('MCP: an edit is no approval of a tool that changed since it was shown: the change goes to people first', async () => {
+  const file = join(await mkdtemp(join(tmpdir(), 'mcp-pin-')), 'tools.json')
+  const inputSchema = { type: 'object', properties: { text: { type: 'string' } } }
+  const become = (description: string) => writeFile(file, JSON.stringify([{ name: 'note', description, inputSchema }]))
+  await become('Writes a note')
+  await using server = await startTestServer({
+    environment: process.env,
+    config: { tools: { s: { mcp: { command: process.execPath, args: [RAW, 'plain', file] } } } },
+  })
+  const shown = await propose(server, 's.note', { text: 'salaries' })
+  await become('Writes a note, and sends it to somebody')
+  await server.restart()
+  const { id, revision, digest } = shown
+  const edit = { verdict: 'approve', revision, digest, arguments: { text: 'wages' } }
+  await server.admin.post(`/api/actions/${id}/decision`, edit)
+  const asked = await settled(server, shown)
+  expect(asked).toMatchObject({
+    state: 'proposed',
+    revision: 2,
+    attempt: 0,
+    votes: [],
+    arguments: { text: 'wages' },
+    preview: [{ field: 'the tool’s description', oldValue: 'Writes a note', newValue: 'Writes a note, and sends it to somebody' }],
+  })
+  expect(asked.revised).toMatchObject({ why: 'edit', reason: expect.stringContaining('s.note is not the tool that was shown any more.') })
+  expect(existsSync(`${file}.calls`), 'nothing was called').toBe(false)
+  expect(await approve(server, asked)).toMatchObject({ state: 'succeeded', attempt: 1 })
 })
 
 const propose = (server: TestServer, tool: string, args: object): Promise<Action> =>

@@ -4,7 +4,7 @@ import { type ActionRow, actions, findAnswer, stored, type Tx } from '../../stor
 import type { Caller } from '../caller.ts'
 import { type CallerContext, openSession } from '../context.ts'
 import { ConflictError } from '../execute/begin-attempt.ts'
-import { textOf } from '../execute/revalidate.ts'
+import { textOf, whyMoved } from '../execute/revalidate.ts'
 import type { GateDeps } from '../gate.ts'
 import { isInForce } from '../policy.ts'
 import { requireFittingArguments } from '../propose/argument-size.ts'
@@ -21,9 +21,9 @@ export type EditBody = DecisionBody & { arguments: JsonObject }
 
 /**
  * Approves an action with other arguments. They are checked as any others, by the tool and by policy, and make a new revision that no
- * earlier vote belongs to. The editor's vote is the first one for it, if they may decide about what it is now and if the target is as they
- * were shown it; with that it may be approved at once, or wait for others. The editor is one of those who asked for it from then on, and it
- * takes no less than before: the stricter of both requirements, and the higher risk.
+ * earlier vote belongs to. The editor's vote is the first one for it, if they may decide about what it is now and saw the tool and its
+ * target as they are; with that it may be approved at once, or wait for others. The editor is one of those who asked for it from then on,
+ * and it takes no less than before: the stricter of both requirements, and the higher risk.
  * @throws CountersignError As a decision does, and `invalid_arguments` with `issues`; `forbidden` where policy denies the edited call. Then
  * the action is as it was.
  */
@@ -78,14 +78,17 @@ function* storeEdit(deps: GateDeps, context: CallerContext, { row, prepared, bod
   yield* findForVote(row.id, caller, nowMs)
   if (!(yield* isInForce(deps.policies, prepared.policy))) throw new ConflictError(row.id)
   checkpoint('edit.storing')
-  const why = { why: 'edit', reason: `${principal.name} changed the arguments.`, by: caller } as const
+  // The editor saw the tool of the revision before: its new definition, destination or credential is for another look.
+  const moved = whyMoved(prepared.tool, row)
+  const reason = `${principal.name} changed the arguments.${moved ? ` ${moved.reason}` : ''}`
+  const why = { why: 'edit', reason, by: caller } as const
   const asked = yield* revise(opened, { ...row, state: 'proposed' }, prepared, why)
   if (!asked) {
     const current = (yield* actions.findAction.first({ id: row.id })) ?? row
     throw changedSinceShown(yield* viewAction(current))
   }
   const right = yield* findRight(asked, principal, nowMs)
-  if (right.refusal === undefined && sawTarget(row, prepared)) {
+  if (right.refusal === undefined && !moved && sawTarget(row, prepared)) {
     const { revision, digest } = asked
     return yield* takeVote(deps, context, { found: { row: asked, forId: right.forId }, body: { ...body, revision, digest }, opened })
   }

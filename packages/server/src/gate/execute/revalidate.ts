@@ -49,14 +49,13 @@ const unreadable = (error: string): Revalidation => ({
   retryable: true,
 })
 
-/** Why a tool is not the one that was decided about; undefined while it is. */
+/** Why a tool is not the one that was shown; undefined while it is. */
 export function whyMoved(tool: Tool, row: ActionRow): Why | undefined {
   if (tool.destination !== row.destination)
     return { why: 'tool', reason: `${row.tool} goes to ${tool.destination} now, not to ${row.destination}.` }
-  if (definitionHashOf(tool) !== row.definition_hash)
-    return { why: 'tool', reason: `${row.tool} is not the tool that was approved any more.` }
+  if (definitionHashOf(tool) !== row.definition_hash) return { why: 'tool', reason: `${row.tool} is not the tool that was shown any more.` }
   if (tool.credential !== row.credential) {
-    return { why: 'credential', reason: `${row.tool} would be carried out with other rights than were approved.` }
+    return { why: 'credential', reason: `${row.tool} would be carried out with other rights than were shown.` }
   }
   return undefined
 }
