@@ -18,12 +18,16 @@ interface Process {
 }
 
 /** Starts `countersign mcp` as a client does, and waits until it prints the address of its console. */
-async function startProcess({ connect }: (typeof MCP_CLIENTS)[number], args: readonly string[]): Promise<Process> {
+async function startProcess(
+  { connect }: (typeof MCP_CLIENTS)[number],
+  args: readonly string[],
+  environment: Record<string, string> = {},
+): Promise<Process> {
   const told = Promise.withResolvers<string>()
   let stderr = ''
   const client = await connect({
     args: ['mcp', '--port', '0', ...args],
-    environment: { PATH: process.env.PATH ?? '', COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY },
+    environment: { PATH: process.env.PATH ?? '', COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY, ...environment },
     stderr(chunk) {
       stderr += chunk
       const url = /calls at (http:\S+)/.exec(stderr)?.[1]
@@ -76,6 +80,31 @@ test('countersign mcp -- program: SDK 2.4.0 (2026-07-28) reads at once, and a fi
   const second = await runCommandLine(['mcp', '--port', '0', ...own], { PATH: process.env.PATH ?? '' })
   expect(second).toMatchObject({ code: 1, stdout: '' })
   expect(second.stderr).toContain(`another client or window already has this running, with its data in ${join(folder.path, 'data')}`)
+})
+
+test('countersign mcp --config: a host runs two configurations at once, each with data of its own, and the same one only once', async () => {
+  using folder = temporaryFolder()
+  const configured = (name: string, tool: string) => {
+    const file = join(folder.path, name)
+    const routes = { baseUrl: 'http://127.0.0.1:1', tools: { [tool]: { method: 'GET', path: '/' } } }
+    writeFileSync(file, JSON.stringify({ tools: { shop: { prefix: false, routes } } }))
+    return ['--config', file]
+  }
+  const environment = { PATH: process.env.PATH ?? '', HOME: folder.path }
+  const [orders, stock] = [configured('orders.json', 'readOrders'), configured('stock.json', 'readStock')]
+  // A host starts every command in the same folder.
+  const { client: first } = await startProcess(newest, orders, environment)
+  await using _ = first
+  const { client: second } = await startProcess(newest, stock, environment)
+  await using __ = second
+  const namesOf = async (client: McpClient) => (await client.tools()).map(({ name }) => name)
+  expect([await namesOf(first), await namesOf(second)]).toEqual([
+    expect.arrayContaining(['readOrders']),
+    expect.arrayContaining(['readStock']),
+  ])
+  const again = await runCommandLine(['mcp', '--port', '0', ...stock], environment)
+  expect(again).toMatchObject({ code: 1, stdout: '' })
+  expect(again.stderr).toContain('another client or window already has this running')
 })
 
 test('countersign mcp --server: SDK 1.32.2 (2025-11-25) has the tools of a running server, and is told when it is gone', async () => {

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import {
+  CONFIG_FILE_NAMES,
   type Config,
   type Environment,
   findConfig,
@@ -43,7 +44,7 @@ export async function startOwn(command: readonly string[], flags: McpFlags, envi
   const settings = readSettings(
     {
       config: file,
-      data: data ?? environment.COUNTERSIGN_DATA ?? dataFolderOf(command),
+      data: data ?? environment.COUNTERSIGN_DATA ?? dataFolderOf(command, file ?? environment.COUNTERSIGN_CONFIG),
       port: port ?? environment.COUNTERSIGN_PORT ?? (await usualPortOrAny()),
       logLevel: logLevel ?? environment.COUNTERSIGN_LOG_LEVEL ?? 'warn',
     },
@@ -92,10 +93,18 @@ function wrap([program = '', ...args]: readonly string[], { policy, env = [] }: 
 
 /**
  * Returns a data folder for each command: clients often start commands in a read-only folder, and two commands must not share a database.
+ * A configuration has the same one wherever it is named from: a client starts all its commands in one folder.
  */
-function dataFolderOf(command: readonly string[]): string {
-  const name = command.length === 0 ? resolve('.') : command.join('\0')
+function dataFolderOf(command: readonly string[], configFile: string | undefined): string {
+  const name = command.length > 0 ? command.join('\0') : placeOf(configFile)
   return join(homedir(), '.countersign', `mcp-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`)
+}
+
+/** The folder of a configuration that is found there without its name, else the file. */
+function placeOf(configFile: string | undefined): string {
+  if (!configFile) return resolve('.')
+  const file = resolve(configFile)
+  return CONFIG_FILE_NAMES.includes(basename(file)) ? dirname(file) : file
 }
 
 /** Uses the console's usual port, unless another server has it. */

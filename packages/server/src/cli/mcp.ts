@@ -40,7 +40,10 @@ export const mcpCommand = (environment: Environment): Command =>
     .option('--key <key>', 'its key; better in COUNTERSIGN_KEY, where other users of this machine do not see it')
     .option('--agent <name>', 'offer the tools of this agent only')
     .option('--port <number>', 'port of the console (COUNTERSIGN_PORT, default 4319, or any free one)')
-    .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default: one for each command under ~/.countersign)')
+    .option(
+      '--data <folder>',
+      'where the embedded database is (COUNTERSIGN_DATA, default: one for each command or configuration under ~/.countersign)',
+    )
     .option('--log-level <level>', 'fatal, error, warn, info, debug, trace or silent (COUNTERSIGN_LOG_LEVEL, default warn)')
     .addHelpText('after', HELP)
     .action((command: string[], flags: McpFlags) => runMcp(command, flags, environment))
