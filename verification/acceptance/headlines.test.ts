@@ -128,6 +128,33 @@ test('what a person allowed in advance is headed by the arguments: it is bound t
   expect(ran).toEqual(['7', '7'])
 })
 
+test('a tool whose code cannot say what a call does is asked about under its name, and one whose values cannot be shown says so', async () => {
+  const faulty: Record<string, object> = {
+    throws: { describe: ({ order }: JsonObject) => (order as JsonObject).id },
+    silent: { describe: () => undefined },
+    blank: { describe: () => ' ' },
+    number: { describe: () => 7 },
+    late: { describe: async () => 'Pay' },
+    headed: { preview: () => ({ fields: [], headline: 7 }) },
+    unnamed: { preview: () => [{ name: 'total', oldValue: 1 }] },
+    large: { preview: () => [{ field: 'total', oldValue: 1n }] },
+  }
+  // As plain JavaScript may have it, where nothing checks the types.
+  const coded = { description: 'Pays.', input: { type: 'object' as const }, effect: 'write' as const, execute: () => null }
+  const tools = Object.entries(faulty).map(([name, fault]) => defineTool({ name, ...coded, ...fault }))
+  await using server = await startTestServer({ config: { tools: { desk: { tools } } } })
+  for (const [name, fault] of Object.entries(faulty)) {
+    expect([name, await propose(server, `desk.${name}`, {})]).toMatchObject([
+      name,
+      {
+        description: `Call ${name} with 0 arguments`,
+        preview: null,
+        previewError: 'preview' in fault ? 'the current values could not be read' : null,
+      },
+    ])
+  }
+})
+
 /** Starts a shop with one order. Its tools come from a route table and from an OpenAPI document. */
 async function startShop(order: JsonObject) {
   const calls: string[] = []

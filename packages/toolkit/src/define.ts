@@ -1,4 +1,5 @@
 import {
+  Action,
   type ArgumentCheck,
   canonicalJson,
   checkJson,
@@ -41,7 +42,7 @@ export interface ToolDefinition<Args> {
   description: string
   /** Whether the tool changes anything. There is no default, because a forgotten one must not let a write run as a read. */
   effect: Effect
-  /** Words for the card, from the real arguments; default `Call <name> with N arguments`. */
+  /** Words for the card, from the real arguments. Default, and where it throws or returns no text: `Call <name> with N arguments`. */
   describe?(args: Args): string
   /**
    * Returns what would change, read now. It runs again before the action starts: if an `oldValue` differs then, people decide again with
@@ -163,7 +164,7 @@ export function defineTool(definition: AnyDefinition<never> & { input: z.ZodObje
     credential: credentialOf(tool.credentials ?? {}),
     secrets: Object.values(tool.credentials ?? {}),
     check,
-    describe: (args) => tool.describe?.(args) ?? plainDescription(tool.name, args),
+    describe: (args) => describeCall(tool, args),
     ...(preview && { preview }),
     execute: execute ? (args, context) => runCode(tool, execute, args, context) : byClient(tool.name),
     ...(verify && { verify: async (args: JsonObject, context: VerifyContext) => toVerification(await verify(args, context)) }),
@@ -230,6 +231,20 @@ function checkZod(schema: z.ZodObject, args: JsonObject): ArgumentCheck {
   }
 }
 
+/** Words for the card: code that fails to describe a call must not fail the call. */
+function describeCall({ name, describe }: Pick<WrittenDefinition, 'name' | 'describe'>, args: JsonObject): string {
+  try {
+    const words: unknown = describe?.(args)
+    if (typeof words === 'string' && words.trim() !== '') return words
+  } catch {
+    // The arguments are on the card in any case.
+  }
+  return plainDescription(name, args)
+}
+
+/** What a card can show. A configuration runs without a type check, so code may return anything. */
+const Shown = z.object({ fields: Action.shape.preview.unwrap(), headline: z.string().optional() })
+
 function previewOf({ preview, precondition }: WrittenDefinition): CodedTool['preview'] {
   if (!preview && !precondition) return undefined
   return async (args, signal): Promise<Preview> => {
@@ -237,6 +252,7 @@ function previewOf({ preview, precondition }: WrittenDefinition): CodedTool['pre
     const rests = await precondition?.(args, signal)
     const shown = (await preview?.(args, signal)) ?? []
     const { fields, headline } = Array.isArray(shown) ? { fields: shown } : shown
+    Shown.parse(JSON.parse(JSON.stringify({ fields, headline })))
     return {
       fields,
       ...(headline !== undefined && { headline }),
