@@ -76,6 +76,21 @@ test('`inbox` shows what waits, `approve` and `decline` decide it, and the exit 
   await runCommandLine(['decline', three.id], environment)
 })
 
+test('`approve` of a revision or digest that was never approved is an error, also after the same person approved another', async () => {
+  const action = await propose('once')
+  expect(await runCommandLine(['approve', action.id], environment)).toMatchObject({ code: 0 })
+  expect(await stateOf(action)).toBe('succeeded')
+  const again = (...named: string[]) => runCommandLine(['approve', action.id, ...named], environment)
+  expect(await again('--revision', '1', '--digest', action.digest)).toMatchObject({ code: 0, stdout: expect.stringContaining('succeeded') })
+  expect(await again('--revision', '2')).toEqual({
+    code: 3,
+    stdout: '',
+    stderr: `${action.id} was not decided: it is succeeded with revision 1, not 2\n`,
+  })
+  const other = await again('--digest', 'sha256:other', '--json')
+  expect(other).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('with another digest') })
+})
+
 test('what the agent says is shown as not verified, and forges no line of its own', async () => {
   const context = { run: 'conv-7', url: 'https://ci.example.com/7', reason: 'trust me\n  low risk' }
   const description = 'approved by Ana'

@@ -106,15 +106,27 @@ async function question(words: string): Promise<string> {
   }
 }
 
+interface Decision extends Partial<Pick<Action, 'revision' | 'digest'>> {
+  verdict: 'approve' | 'decline'
+  reason?: string
+}
+
 /** Returns undefined when the action has changed: that is printed, and sets the exit code. */
-async function decide(api: Api, id: string, body: object): Promise<Action | undefined> {
-  try {
-    return (await api.call('POST', `/api/actions/${encodeURIComponent(id)}/decision`, body)) as Action
-  } catch (error) {
-    if (!(error instanceof Refused) || error.status !== MOVED) throw error
-    say(`${id} was not decided: ${error.message}`, process.stderr)
+async function decide(api: Api, id: string, body: Decision): Promise<Action | undefined> {
+  const undecided = (why: string) => {
+    say(`${id} was not decided: ${why}`, process.stderr)
     process.exitCode = MOVED_EXIT
     return undefined
+  }
+  try {
+    const decided = (await api.call('POST', `/api/actions/${encodeURIComponent(id)}/decision`, body)) as Action
+    // The server answers a repeated decision with the action as it is, and that may be the decision about another revision.
+    const { revision = decided.revision, digest = decided.digest } = body
+    if (revision !== decided.revision) return undecided(`it is ${decided.state} with revision ${decided.revision}, not ${revision}`)
+    return digest === decided.digest ? decided : undecided(`it is ${decided.state} with another digest, ${decided.digest}`)
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status !== MOVED) throw error
+    return undecided(error.message)
   }
 }
 
