@@ -186,3 +186,31 @@ test('a call that a grant allows starts at once, also under a rule with a grace 
   expect(await desk.server.admin.get(`/api/actions/${id}`)).toMatchObject({ state: 'approved' })
   expect(desk.target.writes).toHaveLength(1)
 })
+
+test('who takes an approval back revokes the grant that came with it, and no other', async () => {
+  await using desk = await startDesk()
+  const { server, target } = desk
+  const [ana, ben] = [await desk.person('Ana'), await desk.person('Ben')]
+  const { id, digest } = await desk.propose()
+  const made = (when: string) => ({ scope: 'agent', expiresIn: 'P1D', when })
+  const apart = await ana.post('/api/grants', { actionId: id, ...made('args.what == "apart"') })
+  await ana.post(`/api/actions/${id}/decision`, {
+    ...{ verdict: 'approve', revision: 1, digest, startAfter: 'PT10M' },
+    remember: made('args.what != "apart"'),
+  })
+  expect(await desk.propose({}, 'meanwhile')).toMatchObject({ policy: { verdict: 'allow' } })
+  await server.settle()
+
+  expect(await ben.post(`/api/actions/${id}/undo`)).toMatchObject({ state: 'proposed', revision: 2 })
+  expect(await desk.propose({}, 'afterwards')).toMatchObject({ state: 'proposed', policy: { verdict: 'ask' } })
+  expect(await desk.propose({}, 'apart')).toMatchObject({ policy: { verdict: 'allow', rule: `grant ${apart.id}` } })
+  const { items: grants } = await ana.get('/api/grants')
+  expect(grants).toMatchObject([
+    { actionId: id, state: 'revoked', revokedBy: { name: 'Ben' } },
+    { id: apart.id, state: 'standing' },
+  ])
+  const { items } = await server.admin.get(`/api/audit?action=${id}`)
+  expect(items[0]).toMatchObject({ kind: 'grant_revoked', actor: { name: 'Ben' }, data: { grant: grants[0].id } })
+  await server.settle()
+  expect(target.writes).toHaveLength(2)
+})

@@ -173,7 +173,10 @@ export type Client = Management & {
     /** Lists the grants that would approve later calls automatically. */
     suggestion(actionId: string, options?: CallOptions): Promise<GrantSuggestion>
     retry(actionId: string, options?: ChangeOptions): Promise<Action>
-    /** Takes an approval back during its grace period (`startsAt`). The action waits for a decision again, as a new revision. */
+    /**
+     * Takes an approval back during its grace period (`startsAt`). The action waits for a decision again, as a new revision; a grant made with
+     * the approval is revoked.
+     */
     undo(actionId: string, options?: ChangeOptions): Promise<Action>
     /** Extends the deadline of a waiting action to `extendableUntil`, once. For who may decide about it. */
     extend(actionId: string, options?: ChangeOptions): Promise<Action>

@@ -1,7 +1,8 @@
 import { type Action, CountersignError } from '@countersign/core'
-import { type ActionRow, actions, stored, type Tx, votes } from '../../store/index.ts'
+import { appendToScope } from '../../audit/index.ts'
+import { type ActionRow, actions, changeRights, grants, stored, type Tx, votes } from '../../store/index.ts'
 import { type Caller, requireUnarchived, whyNeverDecides } from '../caller.ts'
-import { type CallerContext, openSession } from '../context.ts'
+import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { earliestOf } from '../deadlines.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
@@ -13,16 +14,21 @@ import { keyOf } from './rights.ts'
 
 /**
  * Takes an approval back while its grace period lasts: the action waits for people again, as a new revision without votes, so that no
- * approval of before can start it. The deadline stays. Repeating one's own undo changes nothing.
+ * approval of before can start it. The deadline stays, and a grant that came with the approval is revoked. Repeating one's own undo
+ * changes nothing.
  * @throws CountersignError `not_found`; `forbidden` for who neither approved it nor may decide about it; `illegal_transition` with the
  * current action when it has started, or has no grace period.
  */
 export async function undo(deps: GateDeps, actionId: string, caller: Caller): Promise<Action> {
-  const action = await transactOnce(deps, caller, (context) => takeBackApproval(context, actionId))
+  const ended: string[] = []
+  const action = await transactOnce(deps, caller, (context) => takeBackApproval(context, actionId, ended))
+  // What acts by the grant in another session at this moment is waited for. Rights are locked before sessions, so not above.
+  if (ended.length > 0) await deps.store.transact(changeRights)
   return action
 }
 
-function* takeBackApproval(context: CallerContext, actionId: string): Tx<Action> {
+/** @param ended Takes the ids of the grants that ended with the approval. */
+function* takeBackApproval(context: CallerContext, actionId: string, ended: string[]): Tx<Action> {
   const { caller } = context
   const found = yield* findForUndo(actionId, caller, context.nowMs)
   if (isUndoneBy(found, caller)) return yield* viewAction(found)
@@ -31,6 +37,7 @@ function* takeBackApproval(context: CallerContext, actionId: string): Tx<Action>
   // Read again: whoever held the session before may have started it, or ended the delegation.
   const row = yield* findForUndo(actionId, caller, nowMs)
   const undone = isUndoable(row) ? yield* storeUndo(opened, row, caller) : undefined
+  if (undone) ended.push(...(yield* endGrants(opened, row)))
   if (!undone) {
     const current = (yield* actions.findAction.first({ id: actionId })) ?? row
     const action = yield* viewAction(current)
@@ -52,6 +59,17 @@ function* storeUndo(context: CallerContext & Parameters<typeof storeRevision>[0]
   const undone = yield* storeRevision(context, row, { ...row, due_at: earliestOf(row) }, { why: 'undone', reason, by })
   if (undone) yield* askInSession(context, undone, reason)
   return undone
+}
+
+/** Revokes what the approval allowed beyond the action, and returns the ids of these grants. */
+function* endGrants({ session, outbox, caller: { principal }, nowMs }: CallerContext<SessionContext>, row: ActionRow): Tx<string[]> {
+  const ended = yield* grants.grantsWithVotes.all(keyOf(row))
+  for (const { id, tool } of ended) {
+    yield* grants.revokeGrant.change({ id, revoked_by: principal.id, now: nowMs })
+    const entry = { kind: 'grant_revoked', actor: principal.id, actionId: row.id, data: { grant: id, tool } } as const
+    yield* session ? session.audit(entry) : appendToScope(outbox, row.id, entry, nowMs)
+  }
+  return ended.map(({ id }) => id)
 }
 
 /** The action, for a person who approved it or who may decide about it. */

@@ -90,6 +90,25 @@ export const revokeGrant = question<{ id: string; revoked_by: string; now: numbe
     .where('revoked_at', 'is', null),
 )
 
+/** The grants that came with the approvals of one revision and were not revoked, the oldest first. One made from the action apart is not among them. */
+export const grantsWithVotes = question<{ action_id: string; revision: number }, Pick<GrantRow, 'id' | 'tool'>>((db, p) =>
+  db
+    .selectFrom('vote')
+    .innerJoin('action_grant', (join) =>
+      join
+        .onRef('action_grant.made_from', '=', 'vote.action_id')
+        .onRef('action_grant.made_by', '=', 'vote.principal_id')
+        // Both are written in one transaction, which has one time.
+        .onRef('action_grant.created_at', '=', 'vote.created_at'),
+    )
+    .select(['action_grant.id', 'action_grant.tool'])
+    .where('vote.action_id', '=', p.action_id)
+    .where('vote.revision', '=', p.revision)
+    .where('action_grant.revoked_at', 'is', null)
+    .orderBy('action_grant.id')
+    .limit(lit(1_000)),
+)
+
 /** The grants that a person gave and that are in force, the newest first. */
 export const grantsBy = question<{ made_by: string; now: number }, GrantRow>((db, p, dialect) =>
   grantsInForce(db, dialect, p.now).where('made_by', '=', p.made_by).orderBy('id', 'desc').limit(lit(10_000)),
