@@ -226,6 +226,32 @@ test('where a command of Cursor runs is not the folder of the session: what it r
   ])
 })
 
+test('the card of an edit says of each replacement whether it is made everywhere in the file', async () => {
+  const desk = await start()
+  const propose = (hostTool: string, more: object) =>
+    desk.agent.post('/api/actions', { tool: 'host.edit', arguments: { host: 'claude', hostTool, folder: FOLDER, path: 'a.ts', ...more } })
+  const everywhere = { field: 'options', newValue: { replace_all: true } }
+  const [folder, row] = [
+    { field: 'folder', newValue: FOLDER },
+    { field: 'a.ts', oldValue: 'x', newValue: 'y' },
+  ]
+  const one = await propose('Edit', { oldText: 'x', newText: 'y', options: { replace_all: true } })
+  expect(one.preview).toEqual([row, folder, everywhere])
+  const edits = [
+    { old_string: 'x', new_string: 'y' },
+    { old_string: 'x', new_string: 'y', replace_all: true },
+    { old_string: 'x', new_string: 'y', replace_all: false },
+  ]
+  expect((await propose('MultiEdit', { edits, options: {} })).preview).toEqual([
+    row,
+    row,
+    { ...everywhere, field: 'options of change 2' },
+    row,
+    { field: 'options of change 3', newValue: { replace_all: false } },
+    folder,
+  ])
+})
+
 test('a search for names whose pattern begins in another folder needs approval', async () => {
   const desk = await start()
   const ask = async (pattern: string) => {

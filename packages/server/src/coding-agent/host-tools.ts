@@ -141,8 +141,8 @@ type Placed = { path?: string | undefined; folder: string; hostTool: string; opt
 const readingOf = (shell: unknown): ShellReading => shell as ShellReading
 
 /** Returns a row with the other inputs of the host's tool, if there are any: a card shows the whole call. */
-const optionRows = (options: JsonValue | undefined): PreviewField[] =>
-  isObject(options) && Object.keys(options).length > 0 ? [added('options', options)] : []
+const optionRows = (options: JsonValue | undefined, field = 'options'): PreviewField[] =>
+  isObject(options) && Object.keys(options).length > 0 ? [added(field, options)] : []
 
 function previewShell({ command, folder, shell, options }: JsonObject): PreviewField[] {
   const reading = readingOf(shell)
@@ -164,13 +164,14 @@ function previewEdit({ path, folder, oldText, newText, edits, options }: JsonObj
   const file = String(path)
   const parts = Array.isArray(edits) ? edits : [{ old_string: oldText ?? null, new_string: newText ?? null }]
   return [
-    ...parts.map((part): PreviewField => {
-      const { old_string: before, new_string: after } = part as JsonObject
-      return {
+    ...parts.flatMap((part, at): PreviewField[] => {
+      const { old_string: before, new_string: after, ...others } = part as JsonObject
+      const row = {
         field: file,
         ...(typeof before === 'string' && before !== '' && { oldValue: before }),
         ...(typeof after === 'string' && { newValue: after }),
       }
+      return [row, ...optionRows(others, `options of change ${at + 1}`)]
     }),
     added('folder', folder),
     ...optionRows(options),
