@@ -108,6 +108,32 @@ test('a host that cannot be given another command is told it, and the agent that
   expect((await send('npm publish --dry-run')).body).toEqual({ permissionDecision: 'allow' })
 })
 
+test('what a person changed runs as they approved it: asked again, a host that takes no other command gets no permission for its own', async () => {
+  const desk = await start()
+  const codex = (event: string) => {
+    const body = { session_id: 'x1', cwd: FOLDER, hook_event_name: event, ...bash('npm publish', 'call_1') }
+    return desk.agent.send('POST', '/hooks/codex', { body })
+  }
+  const asked = codex('PreToolUse')
+  const card = await waiting(desk.server)
+  await decide(desk.server, card, { verdict: 'approve', arguments: { ...card.arguments, command: 'npm publish --dry-run' } })
+  expect((await asked).body.hookSpecificOutput.updatedInput).toEqual({ command: 'npm publish --dry-run' })
+  const prompt = await codex('PermissionRequest')
+  expect(decisionOf(prompt)).toBe('deny')
+  expect(reasonOf(prompt)).toContain('npm publish --dry-run')
+
+  const agent = (toolCallId: string, command: string) =>
+    desk.agent.send('POST', '/hooks/acp', {
+      body: { event: 'ask', session: 'p1', cwd: FOLDER, toolCall: { toolCallId, kind: 'execute', rawInput: { command } } },
+    })
+  const first = agent('t1', 'npm publish')
+  const shown = await waiting(desk.server)
+  await decide(desk.server, shown, { verdict: 'approve', arguments: { ...shown.arguments, command: 'npm publish --dry-run' } })
+  expect((await first).body).toMatchObject({ decision: 'deny' })
+  expect((await agent('t2', 'npm publish --dry-run')).body).toMatchObject({ decision: 'allow' })
+  expect((await agent('t1', 'npm publish')).body, 'the changed call runs').toMatchObject({ decision: 'deny' })
+})
+
 test('reading in the project runs, reading outside of it asks, and settings of coding agents are not changed', async () => {
   const desk = await start()
   expect(decisionOf(await desk.hook('PreToolUse', { tool_name: 'Read', tool_input: { file_path: `${FOLDER}/src/a.ts` } }))).toBe('allow')

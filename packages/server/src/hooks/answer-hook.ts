@@ -128,10 +128,10 @@ async function verdictOf(
     if (isToAskAgain(deps, hook)) return LATER
     if (hook.parks) return { kind: 'defer' }
   }
-  // An earlier hook of the same call got it: the host asks in two places, and runs it once.
-  if (state === 'executing' && !isParked) return { kind: 'allow', input: changedInput(ask, action.arguments) }
-  if (state !== 'approved') return { kind: 'deny', reason: deniedAbout(action, hook.consoleUrl) }
   const input = changedInput(ask, action.arguments)
+  // An earlier hook of the same call got it: the host asks in two places, and runs it once. What people changed is no permission for another.
+  if (state === 'executing' && !isParked && (!input || ask.mayEdit)) return { kind: 'allow', input }
+  if (state !== 'approved') return { kind: 'deny', reason: deniedAbout(action, hook.consoleUrl) }
   // This host cannot be given another input. The changed call stays approved until the agent makes it.
   if (input && !ask.mayEdit) return { kind: 'deny', reason: otherInput(action, input) }
   const claim = await claimFor(deps, hook, action)
