@@ -39,3 +39,35 @@ test('a target is read at most once a second for one action, however many ask fo
   await refresh(first.id, { principal: ben })
   expect(reads).toBe(3)
 })
+
+test('a fresh preview right after an edit is one of the edited call: the edit stays', async () => {
+  let balance = 1
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pay',
+    input: z.object({ to: z.string() }),
+    effect: 'write',
+    preview: ({ to }) => [
+      { field: 'balance', oldValue: balance, newValue: 0 },
+      { field: 'to', newValue: to },
+    ],
+    execute: () => undefined,
+  })
+  const nowMs = Date.now()
+  await using gate = await openGate([pay], { clock: { ...hurriedClock, nowMs: () => nowMs } })
+  const { propose, refresh, decide } = gate.engine.gate
+  const { id, digest } = await propose({ tool: 'own.pay', arguments: { to: 'bo' } }, { principal: ana })
+  await refresh(id, { principal: ben })
+  // The editor was shown another balance, so the edit waits for a vote.
+  balance = 2
+  const edited = await decide(id, { verdict: 'approve', revision: 1, digest, arguments: { to: 'cy' } }, { principal: ben })
+  expect(edited).toMatchObject({ state: 'proposed', revision: 2, arguments: { to: 'cy' } })
+  const fresh = await refresh(id, { principal: ana })
+  expect(fresh).toMatchObject({
+    revision: 2,
+    digest: edited.digest,
+    arguments: { to: 'cy' },
+    preview: [{ oldValue: 2 }, { newValue: 'cy' }],
+  })
+  expect(fresh.revised).toMatchObject({ why: 'edit' })
+})

@@ -28,15 +28,17 @@ export type Refresh = (actionId: string, caller: Caller) => Promise<Action>
  * changed, there is a new revision without votes. A request during a reading, or shortly after one, gets the answer of that reading.
  */
 export function createRefresh(deps: GateDeps): Refresh {
-  const readings = new Map<string, { atMs: number; prepared: Promise<PreparedAction> }>()
+  const readings = new Map<string, { atMs: number; tool: Tool; argumentsText: string; prepared: Promise<PreparedAction> }>()
 
   function readOnce(row: ActionRow, tool: Tool): Promise<PreparedAction> {
     const nowMs = deps.clock.nowMs()
     const last = readings.get(row.id)
-    if (last && Math.abs(nowMs - last.atMs) < AT_MOST_EVERY_MS) return last.prepared
+    // The reading of a call before it was edited would bring its arguments back.
+    const isSameCall = last?.argumentsText === row.arguments && last.tool === tool
+    if (isSameCall && Math.abs(nowMs - last.atMs) < AT_MOST_EVERY_MS) return last.prepared
     const prepared = prepareAgain(deps, row, { tool })
     readings.delete(row.id)
-    readings.set(row.id, { atMs: nowMs, prepared })
+    readings.set(row.id, { atMs: nowMs, tool, argumentsText: row.arguments, prepared })
     const [oldest] = readings.size > MAX_REMEMBERED ? readings.keys() : []
     if (oldest !== undefined) readings.delete(oldest)
     return prepared
