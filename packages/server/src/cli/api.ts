@@ -64,12 +64,17 @@ export interface Server {
 /** @throws Error without a key, or for an address that would expose the key to the network. */
 export function serverOf({ url, keyFile }: ApiFlags, environment: Environment): Server {
   const base = (url ?? environment.COUNTERSIGN_URL ?? 'http://127.0.0.1:4319').replace(/\/$/, '')
+  requireSafeAddress(base, '--url')
+  return { base, authorization: `Bearer ${readKey(keyFile ?? environment.COUNTERSIGN_KEY_FILE, environment)}` }
+}
+
+/** @throws Error for an address that would expose a person's key to the network. @param flag Names it in the refusal. */
+export function requireSafeAddress(base: string, flag: string): void {
   const address = URL.canParse(base) ? new URL(base) : undefined
-  if (!address || !/^https?:$/.test(address.protocol)) throw new Error('--url must be an http:// or https:// address')
+  if (!address || !/^https?:$/.test(address.protocol)) throw new Error(`${flag} must be an http:// or https:// address`)
   if (address.protocol === 'http:' && !LOOPBACK.has(address.hostname)) {
     throw new Error(`the key would go to ${address.host} unencrypted: use https`)
   }
-  return { base, authorization: `Bearer ${readKey(keyFile ?? environment.COUNTERSIGN_KEY_FILE, environment)}` }
 }
 
 /** @throws Error like {@link serverOf}. */

@@ -4,6 +4,7 @@ import { linesOf } from '@countersign/toolkit/internal'
 import { Command } from 'commander'
 import { type Anchor, type AuditVerdict, headsIn, verifyExport } from '../audit/index.ts'
 import type { Environment } from '../config/index.ts'
+import { requireSafeAddress } from './api.ts'
 import type { JsonOutput } from './json-output.ts'
 import { counted, megabytes, openProgress, percent } from './progress.ts'
 import { say, sayJson } from './say.ts'
@@ -33,7 +34,7 @@ const ACCEPT_HELP = `
 For a server that seals nothing because its database does not hold the record that it remembers: GET /readyz says why. Look for the cause
 first. A row of the record says who accepted it and why, and the next head is signed with it.
 
-COUNTERSIGN_KEY must hold the key of an admin of that server.
+COUNTERSIGN_KEY must hold the key of an admin of that server; one on another machine needs https.
 
 Exit code: 0 when the record is sealed again, or nothing was wrong; 1 when it is not.`
 
@@ -121,6 +122,7 @@ function readAnchors(given: string): Anchor[] {
 async function accept({ reason, server, json }: AcceptFlags, environment: Environment): Promise<void> {
   const key = environment.COUNTERSIGN_KEY
   if (key === undefined) throw new Error('COUNTERSIGN_KEY must hold the key of an admin of that server')
+  requireSafeAddress(server, '--server')
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const send = (path: string, init: RequestInit) =>
     fetch(new URL(path, server), { headers, ...init }).catch((cause: unknown) => {

@@ -1,5 +1,6 @@
 import { durationMs, parseJson, type ReplayedActions } from '@countersign/core'
 import type { Environment } from '../config/index.ts'
+import { requireSafeAddress } from './api.ts'
 import type { JsonOutput } from './json-output.ts'
 import { say, sayJson } from './say.ts'
 
@@ -15,7 +16,7 @@ interface ReplayFlags {
 /**
  * Asks a running server what a policy would have said about the actions of the last days, and prints the answer.
  * @returns True when nothing would be allowed that was asked or denied.
- * @throws Error without a key of a person, without an answer, or for an invalid duration.
+ * @throws Error without a key of a person, without an answer, for an invalid duration, or for an address that would expose the key.
  */
 export async function replay(
   { document, replay: time = '', server, expect, json }: ReplayFlags,
@@ -24,6 +25,7 @@ export async function replay(
   if (expect !== undefined) throw new Error('--expect is for a call; a replay says of each kind of change how many there are')
   const key = environment.COUNTERSIGN_KEY
   if (key === undefined) throw new Error('COUNTERSIGN_KEY must hold the key of a person of that server')
+  requireSafeAddress(server, '--server')
   const body = { replay: { days: readDays(time) }, ...(document !== undefined && { document }) }
   const answer = await fetch(new URL('/api/policy/test', server), {
     method: 'POST',

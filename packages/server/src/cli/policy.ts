@@ -37,7 +37,7 @@ const TEST_HELP = `
 "requester": {"kind": "person", "roles": ["sales"]}}. Nothing is sent to the tool, and no server is needed.
 
 --replay asks a running server what would have been asked, allowed and denied of the actions of that time, with the policy
-of --policy or the one in force. COUNTERSIGN_KEY is the key of a person.
+of --policy or the one in force. COUNTERSIGN_KEY is the key of a person; a server on another machine needs https.
 
 Exit code: 0 when policy could be asked and, with --expect, said that (in a replay: nothing would be allowed now that was
 asked or denied then); 1 when not, or when the policy cannot be used.`
