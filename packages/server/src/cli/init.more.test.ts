@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -140,10 +140,14 @@ test('at a terminal init asks one question, which --yes and --typescript answer'
   expect(existsSync(at('typed/countersign.config.ts'))).toBe(true)
 })
 
-test('a configuration in TypeScript needs packages: init says which, and makes a package.json where there is none', async () => {
+test('a configuration in TypeScript needs packages: in a checkout the printed steps link them, and the doctor finds nothing wrong', async () => {
   using folder = temporaryFolder()
-  const project = join(folder.path, 'empty')
-  const { stdout } = await runCommandLine(['init', project, '--typescript'], { PATH })
+  const project = join(folder.path, 'an empty folder')
+  const stepsFor = async (at: string): Promise<string[]> => {
+    const { stdout } = await runCommandLine(['init', at, '--typescript', '--json'], { PATH })
+    return JSON.parse(stdout).next
+  }
+  const [link = '', doctor, serve, ...others] = await stepsFor(project)
   expect(Object.keys(contentOf(project)).sort()).toEqual([
     '.gitignore',
     'countersign.config.ts',
@@ -153,12 +157,21 @@ test('a configuration in TypeScript needs packages: init says which, and makes a
     'policy.yaml',
   ])
   expect(JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))).toEqual({ private: true, type: 'module' })
-  expect(stdout).toContain('npm install countersign zod')
+  // The packages are on no registry, and npm knows its scripts in the checkout only.
+  expect([doctor, serve, others]).toEqual([
+    expect.stringMatching(/^npm run countersign -- doctor --config '.*countersign\.config\.ts' --data /),
+    expect.stringMatching(/^npm run countersign -- serve --config '.*countersign\.config\.ts' --data /),
+    [],
+  ])
+  const config = ['--config', join(project, 'countersign.config.ts'), '--data', join(project, '.countersign')]
+  expect(await runCommandLine(['doctor', ...config], { PATH })).toMatchObject({ code: 1 })
+  execFileSync('sh', ['-c', link])
+  expect(await runCommandLine(['doctor', ...config], { PATH })).toMatchObject({ code: 0 })
 
   const old = join(folder.path, 'commonjs')
   mkdirSync(old)
   writeFileSync(join(old, 'package.json'), '{ "type": "commonjs" }')
-  expect((await runCommandLine(['init', old, '--typescript'], { PATH })).stdout).toContain('npm pkg set type=module')
+  expect(await stepsFor(old)).toContain(`npm pkg set type=module --prefix ${old}`)
   expect(readFileSync(join(old, 'package.json'), 'utf8')).toBe('{ "type": "commonjs" }')
 })
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { ownCommand, quoted } from '../own-command.ts'
 import type { StarterKind } from './starter.ts'
 
@@ -16,26 +16,40 @@ export interface Place {
 /** Returns the commands to type next, in order. */
 export function nextSteps(kind: StarterKind, place: Place): string[] {
   const { folder, workingFolder, program } = place
-  const config = join(folder, kind === 'yaml' ? 'countersign.yaml' : 'countersign.config.ts')
-  // In a checkout npm changes to the checkout's folder, so that the commands name the files.
+  // In a checkout npm knows the command in the checkout only, so nobody leaves it and the commands name the files.
   const isCheckout = program.endsWith('.ts')
   const run = ownCommand(program)
+  const config = join(folder, kind === 'yaml' ? 'countersign.yaml' : 'countersign.config.ts')
   const named = isCheckout ? ` --config ${quoted(config)} --data ${quoted(join(folder, '.countersign'))}` : ''
+  const packages = kind === 'yaml' ? [] : isCheckout ? linkSteps(folder, program) : packageSteps(folder)
   return [
-    ...(folder === workingFolder || (isCheckout && kind === 'yaml') ? [] : [`cd ${quoted(relative(workingFolder, folder))}`]),
-    ...(kind === 'typescript' ? packageSteps(folder) : []),
+    ...(isCheckout || folder === workingFolder ? [] : [`cd ${quoted(relative(workingFolder, folder))}`]),
+    ...packages,
     `${run} doctor${named}`,
     `${run} serve${named}`,
   ]
 }
 
 function packageSteps(folder: string): string[] {
-  const missing = ['countersign', 'zod'].filter((name) => !isInstalledAt(folder, name))
+  const missing = missingAt(folder)
   return [
     ...(isModuleFolder(folder) ? [] : ['npm pkg set type=module']),
     ...(missing.length > 0 ? [`npm install ${missing.join(' ')}`] : []),
   ]
 }
+
+/** The packages of a checkout are on no registry: a configuration elsewhere uses those of the checkout. */
+function linkSteps(folder: string, program: string): string[] {
+  const own = join(dirname(program), '../../../../..', 'node_modules')
+  const missing = missingAt(folder).map((name) => quoted(join(own, name)))
+  const into = quoted(join(folder, 'node_modules'))
+  return [
+    ...(isModuleFolder(folder) ? [] : [`npm pkg set type=module --prefix ${quoted(folder)}`]),
+    ...(missing.length > 0 ? [`mkdir -p ${into} && ln -s ${missing.join(' ')} ${into}`] : []),
+  ]
+}
+
+const missingAt = (folder: string): string[] => ['countersign', 'zod'].filter((name) => !isInstalledAt(folder, name))
 
 function isInstalledAt(folder: string, name: string): boolean {
   const paths = createRequire(join(folder, 'package.json')).resolve.paths(name) ?? []
