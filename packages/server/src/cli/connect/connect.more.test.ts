@@ -111,6 +111,19 @@ test('settings that are there stay, and are back byte for byte when the canary i
   expect(readFileSync(file, 'utf8')).toBe('{ // mine\n }')
 })
 
+test('a folder in the place of the settings file, or a file in the place of their folder, is named, and nothing is changed', async () => {
+  const { home, connect } = await start()
+  mkdirSync(join(home, FILES.claude), { recursive: true })
+  writeFileSync(join(home, '.gemini'), 'mine')
+  const refused = (host: 'claude' | 'gemini', why: string) => ({ code: 1, stderr: `countersign: ${join(home, FILES[host])} ${why}\n` })
+  const unread = refused('claude', 'cannot be read (EISDIR): it has to be a file that this user can read')
+  for (const flag of ['--yes', '--undo']) expect(await connect('claude', flag)).toMatchObject(unread)
+  const unwritten = refused('gemini', `cannot be written (EEXIST): ${join(home, '.gemini')} has to be a folder`)
+  expect(await connect('gemini', '--yes')).toMatchObject(unwritten)
+  expect(readFileSync(join(home, '.gemini'), 'utf8')).toBe('mine')
+  expect(existsSync(join(home, '.countersign'))).toBe(false)
+})
+
 test('settings that are a link into a folder of dotfiles stay one, with the mode of their file', async () => {
   const { home, connect } = await start()
   const [file, dotfile] = [join(home, FILES.claude), join(home, 'dotfiles/claude.json')]

@@ -28,7 +28,7 @@ type Hooks = Readonly<Record<string, readonly JsonObject[]>>
  * @throws Error for a file that is not plain JSON: comments would be lost.
  */
 export function changeSettings(file: string, host: HookHost, empty: JsonObject, hooks: Hooks | undefined): SettingsChange {
-  const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined
+  const before = existsSync(file) ? read(file) : undefined
   const settings = before === undefined || before.trim() === '' ? empty : parse(file, before)
   const found = settings.hooks ?? {}
   if (!isObject(found)) throw new Error(`${file}: "hooks" is no object, so nothing can be added to it`)
@@ -49,6 +49,16 @@ export function changeSettings(file: string, host: HookHost, empty: JsonObject, 
   return { before, after: isEmpty ? undefined : `${JSON.stringify(after, null, 2)}\n` }
 }
 
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new Error(`${file} cannot be read (${codeOf(cause)}): it has to be a file that this user can read`, { cause })
+  }
+}
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : error)
+
 function parse(file: string, text: string): JsonObject {
   try {
     const read: unknown = JSON.parse(text)
@@ -68,7 +78,11 @@ export function writeSettings(file: string, text: string | undefined): void {
     rmSync(file, { force: true })
     return
   }
-  mkdirSync(dirname(file), { recursive: true })
+  try {
+    mkdirSync(dirname(file), { recursive: true })
+  } catch (cause) {
+    throw new Error(`${file} cannot be written (${codeOf(cause)}): ${dirname(file)} has to be a folder`, { cause })
+  }
   const place = placeOf(file)
   const mode = statSync(place, { throwIfNoEntry: false })?.mode ?? 0o600
   const draft = `${place}.countersign`
