@@ -312,6 +312,22 @@ test('a backup that has lost a table is not restored', async () => {
   expect(existsSync(databaseIn(target))).toBe(false)
 })
 
+test('a file in the place of the data folder, or of a folder above it, is named by a start and a restore, and stays', async () => {
+  using folder = temporaryFolder()
+  const backup = join(folder.path, 'a.backup')
+  await backupDatabase({ kind: 'sqlite', dataDir: await crashedFolder() }, backup, { ...BACKUP, overwrite: false })
+  const notes = join(folder.path, 'notes.txt')
+  writeFileSync(notes, 'mine')
+  for (const dataDir of [notes, join(notes, 'data')]) {
+    const words = `the data folder ${dataDir} cannot be made, because a file is in its place: name another with --data`
+    await expect(eventsIn(dataDir)).rejects.toThrow(words)
+    await expect(restoreDatabase({ kind: 'sqlite', dataDir }, backup, { ...BACKUP, dataDir })).rejects.toThrow(words)
+  }
+  const look = lookAtDatabase({ kind: 'sqlite', dataDir: notes }, AbortSignal.timeout(300_000))
+  await expect(look).rejects.toThrow(`the data folder ${notes} cannot be made`)
+  expect(readFileSync(notes, 'utf8')).toBe('mine')
+})
+
 test('a full disk is named by a first start, a backup and a restore, and nothing half done has the name of a whole one', async ({
   skip,
 }) => {

@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { syncFolder } from '../durable-files.ts'
+import { fileInPlaceOf } from './sqlite/errors.ts'
 
 /** Returns the path of the embedded database in a data folder. */
 export const databaseFile = (dataDir: string): string => join(dataDir, 'countersign.db')
@@ -46,6 +47,7 @@ export function requireDatabase(dataDir: string, acceptLoss: boolean): void {
   const file = databaseFile(dataDir)
   const bytes = bytesOf(file)
   if (bytes !== undefined && bytes > 0) return
+  if (statSync(dataDir, { throwIfNoEntry: false })?.isDirectory() === false) throw fileInPlaceOf(dataDir)
   const traces = tracesOfUse(dataDir)
   if (traces.length === 0) return
   if (acceptLoss) {

@@ -30,6 +30,10 @@ export function sqliteDamage(error: unknown, file: string): string | undefined {
 
 export const WHAT_TO_DO_ABOUT_DAMAGE = 'stop the server, check the disk, and restore a backup: countersign restore FILE --force'
 
+/** The error for a data folder in whose place, or in that of a folder above it, is something else. */
+export const fileInPlaceOf = (dataDir: string, cause?: unknown): Error =>
+  new Error(`the data folder ${dataDir} cannot be made, because a file is in its place: name another with --data`, { cause })
+
 /** Returns the reason why a database could not be opened; the error itself when it does not come from SQLite. */
 export function openingError(thrown: unknown, dataDir: string, file: string): unknown {
   // A migration that fails tells its name, and has the reason as its cause.
@@ -38,8 +42,10 @@ export function openingError(thrown: unknown, dataDir: string, file: string): un
   if (damage !== undefined) return new Error(`${damage}: ${WHAT_TO_DO_ABOUT_DAMAGE}`, { cause })
   const primary = (codeOf(cause) ?? 0) & 0xff
   // Node.js answers ENOENT when a folder with its parents cannot be made on a read-only file system.
-  const isUnmade = cause instanceof Error && 'syscall' in cause && cause.syscall === 'mkdir' && 'code' in cause && cause.code === 'ENOENT'
-  const code = isUnmade ? 'EROFS' : cause instanceof Error && 'code' in cause ? cause.code : undefined
+  const isMkdir = cause instanceof Error && 'syscall' in cause && cause.syscall === 'mkdir'
+  const given = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  if (isMkdir && (given === 'EEXIST' || given === 'ENOTDIR')) return fileInPlaceOf(dataDir, cause)
+  const code = isMkdir && given === 'ENOENT' ? 'EROFS' : given
   if (isFull(cause)) return new Error(`the disk of ${dataDir} is full: make room, and start again`, { cause })
   if (primary !== 8 && primary !== 14 && code !== 'EROFS' && code !== 'EACCES' && code !== 'EPERM') return thrown
   return new Error(
