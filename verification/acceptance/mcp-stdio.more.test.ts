@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { BOOTSTRAP_KEY } from '../testing/bootstrap-key.ts'
@@ -168,4 +168,22 @@ test('countersign mcp says in words what it needs, and nothing on standard outpu
   const noKey = await runCommandLine(['mcp', '--server', 'http://127.0.0.1:1'])
   expect(noKey).toMatchObject({ code: 1, stdout: '' })
   expect(noKey.stderr).toContain('COUNTERSIGN_KEY')
+})
+
+test('countersign mcp --config refuses an agent that the configuration does not have before it starts, and ends what it opened', async () => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'countersign.json')
+  const program = counterpart('@modelcontextprotocol/server-filesystem/dist/index.js')
+  const tools = { files: { mcp: { command: process.execPath, args: [program, folder.path] } } }
+  writeFileSync(join(folder.path, 'talk.json'), JSON.stringify({ steps: [{ text: 'Hello.' }] }))
+  const agents = { desk: { model: 'scripted/talk.json' }, stock: { model: 'scripted/talk.json' } }
+  const start = (document: object) => {
+    writeFileSync(file, JSON.stringify(document))
+    const data = join(folder.path, 'data')
+    return runCommandLine(['mcp', '--port', '0', '--config', file, '--data', data, '--agent', 'nope'])
+  }
+  const refused = (why: string) => ({ code: 1, stdout: '', stderr: `countersign: --agent: ${why}\n` })
+  expect(await start({ agents, tools })).toEqual(refused('there is no agent nope; there is desk, stock'))
+  expect(await start({ tools })).toEqual(refused('there is no agent nope: no agents are configured'))
+  expect(existsSync(join(folder.path, 'data'))).toBe(false)
 })

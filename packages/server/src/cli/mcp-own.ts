@@ -51,6 +51,11 @@ export async function startOwn(command: readonly string[], flags: McpFlags, envi
     environment,
   )
   const config = command.length > 0 ? await wrap(command, flags, environment) : await loadOwn(settings.configFile, environment)
+  const unknown = whyNotAgent(config, flags.agent)
+  if (unknown !== undefined) {
+    await config.close()
+    throw new Error(`--agent: ${unknown}`)
+  }
   const key = `cs_${randomBytes(32).toString('base64url')}`
   const log = createLog(settings.logLevel, [...secretsOf(settings, config), key])
   const server = await startServer({ config, settings, log, clientKey: key }).catch((error: unknown) => {
@@ -60,6 +65,13 @@ export async function startOwn(command: readonly string[], flags: McpFlags, envi
   // No sign-in link here: the parent process reads standard error, and that is the agent's own client.
   complain(`to sign in there, run: ${signInCommandLine(settings, typedAnywhere())}`)
   return { key, server }
+}
+
+/** The client would hear it with each of its requests, and many show their users none of that. */
+function whyNotAgent({ agents }: Pick<Config, 'agents'>, agent: string | undefined): string | undefined {
+  if (agent === undefined || agents.some(({ name }) => name === agent)) return undefined
+  const known = agents.map(({ name }) => name).join(', ')
+  return `there is no agent ${agent}${known === '' ? ': no agents are configured' : `; there is ${known}`}`
 }
 
 /** A host with two windows, or a second host, starts the same command again. */
