@@ -212,6 +212,19 @@ class Async(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(await asyncio.gather(*calls), [{"refunded": n} for n in range(1, 41)])
         self.assertEqual(len(self.effects.all), 40)
 
+    async def test_a_failure_is_one_that_can_be_tried_again_where_its_report_says_so(self) -> None:
+        async def reported(**more: bool) -> tuple[str, bool | None]:
+            action = await self.client.propose("shop.refund", {"order_id": "ORD-1", "cents": 5})
+            server.approve(action.id)
+            await self.client.wait(action.id)
+            claim = await self.client.claim(action.id)
+            failed = await self.client.report_error(claim, "No.", kind="refused", **more)
+            return failed.state, None if failed.error is None else failed.error.retryable
+
+        self.assertEqual(await reported(), ("failed", False))
+        self.assertEqual(await reported(retryable=True), ("failed", True))
+        self.assertEqual(await reported(retryable=False), ("failed", False))
+
     async def test_the_client_does_each_step_by_itself(self) -> None:
         action = await self.client.propose("shop.refund", {"order_id": "ORD-1", "cents": 5})
         with self.assertRaises(TimeoutError):

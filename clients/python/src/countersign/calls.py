@@ -117,9 +117,19 @@ class Calls:
         return await self._tell(claim, {"output": output}, key, patience)
 
     async def report_error(
-        self, claim: Claim, kind: FaultKind, message: str, key: str, *, patience: float | None
+        self,
+        claim: Claim,
+        kind: FaultKind,
+        message: str,
+        key: str,
+        *,
+        patience: float | None,
+        retryable: bool | None = None,
     ) -> Action:
-        return await self._tell(claim, {"error": {"kind": kind, "message": message}}, key, patience)
+        error: dict[str, Json] = {"kind": kind, "message": message}
+        if retryable is not None:
+            error["retryable"] = retryable
+        return await self._tell(claim, {"error": error}, key, patience)
 
     async def withdraw(self, action_id: str, reason: str | None, key: str, *, patience: float | None) -> Action:
         body: dict[str, Json] = {} if reason is None else {"reason": reason}

@@ -139,10 +139,16 @@ class Client(_Settings):
         """Says that a claimed action was carried out. The same report again changes nothing."""
         return run_blocking(self._calls.report(claim, output, new_key(), patience=self.connection.patience))
 
-    def report_error(self, claim: Claim, message: str, *, kind: FaultKind = "ambiguous") -> Action:
-        """Says that a claimed action failed. With ``ambiguous`` the outcome of a write is unknown."""
+    def report_error(
+        self, claim: Claim, message: str, *, kind: FaultKind = "ambiguous", retryable: bool | None = None
+    ) -> Action:
+        """Says that a claimed action failed. With ``ambiguous`` the outcome of a write is unknown.
+
+        :param retryable: Whether the same call may succeed later; by default it may for every kind but ``refused``.
+        """
+        patience = self.connection.patience
         return run_blocking(
-            self._calls.report_error(claim, kind, message, new_key(), patience=self.connection.patience)
+            self._calls.report_error(claim, kind, message, new_key(), patience=patience, retryable=retryable)
         )
 
     def withdraw(self, action_id: str, reason: str | None = None) -> Action:
@@ -208,9 +214,14 @@ class AsyncClient(_Settings):
         """See :meth:`Client.report`."""
         return await self._calls.report(claim, output, new_key(), patience=self.connection.patience)
 
-    async def report_error(self, claim: Claim, message: str, *, kind: FaultKind = "ambiguous") -> Action:
+    async def report_error(
+        self, claim: Claim, message: str, *, kind: FaultKind = "ambiguous", retryable: bool | None = None
+    ) -> Action:
         """See :meth:`Client.report_error`."""
-        return await self._calls.report_error(claim, kind, message, new_key(), patience=self.connection.patience)
+        patience = self.connection.patience
+        return await self._calls.report_error(
+            claim, kind, message, new_key(), patience=patience, retryable=retryable
+        )
 
     async def withdraw(self, action_id: str, reason: str | None = None) -> Action:
         """See :meth:`Client.withdraw`."""
