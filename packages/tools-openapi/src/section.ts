@@ -14,7 +14,7 @@ export const OperationOverride = z.strictObject({
   describe: Text.optional(),
   /** True: the service executes repeated requests with the same `Idempotency-Key` only once. */
   idempotent: z.boolean().optional(),
-  /** Where to read the current values. Default: the GET of the same path, for PUT, PATCH and DELETE. `false`: they are not read. */
+  /** Where to read the current values. Default: the GET of the same path, for PUT, PATCH, DELETE, and POST to a path that ends in a parameter. `false`: they are not read. */
   before: z.union([z.literal(false), Route.shape.before.unwrap()]).optional(),
   /** The link to a page for people, relative to `publicUrl`: `/orders/{orderId}` or `/orders/{result.id}`. */
   resultUrl: Text.optional(),

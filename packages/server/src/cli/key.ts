@@ -43,7 +43,7 @@ export const keyCommand = (environment: Environment): Command =>
         .requiredOption('--kind <kind>', 'the kind of its holder: person, agent or service')
         .option(
           '--role <role...>',
-          'admin, approver, viewer or a group for a person; agent for an agent or a service; monitor for a service',
+          'admin, approver, viewer, member or a group for a person; agent for an agent or a service; monitor for a service',
         )
         .option('--scope <scope...>', 'limit it to some of: propose, decide, manage (reading is always allowed); or embed')
         .option('--embed-role <role...>', 'with --scope embed: the roles that its embed tokens may carry')

@@ -14,7 +14,7 @@ const isKind = (name: string): name is SourceKindName => Object.hasOwn(SOURCE_KI
 
 const HELP = `
 Names are kinds of sources, with the group their tools are in: workspace=repo github=hub. Without a group it is called as the kind.
-With --config the sources of a configuration are taken, and rules for tools that are not there are left out.
+Without names the sources of the configuration are taken, and rules for tools that are not there are left out.
 Kinds: ${KINDS.join(', ')}.
 
 Example: countersign policy starter --config countersign.yaml > policy.yaml && countersign policy check policy.yaml
@@ -26,7 +26,10 @@ export const starterCommand = (environment: Environment): Command =>
   new Command('starter')
     .description('print a policy to start from for the sources of your tools')
     .argument('[kind...]', 'kinds of sources, each with its group: workspace=repo')
-    .option('--config <file>', 'take the sources of this configuration')
+    .option(
+      '--config <file>',
+      'take the sources of this configuration (COUNTERSIGN_CONFIG, default countersign.config.ts or countersign.yaml here)',
+    )
     .addHelpText('after', HELP)
     .action(async (kinds: string[], flags: { config?: string }) => {
       process.stdout.write(await starterPolicy(kinds, flags, environment))
