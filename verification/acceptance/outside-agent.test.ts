@@ -314,3 +314,26 @@ test('an id that does not exist and one that may not be seen answer the same', a
     expect(list).toEqual({ items: [], nextCursor: null })
   }
 })
+
+test('who may propose a write sees what its preview reads; of a write that policy denies nothing is read', async () => {
+  const reads: string[] = []
+  await using target = await startTarget(({ path }) => {
+    reads.push(path)
+    return { status: 200, body: { note: 'pay in March' } }
+  })
+  const input = { type: 'object', required: ['file', 'note'], properties: { file: { type: 'string' }, note: { type: 'string' } } }
+  const before = { get: '/{file}', compare: { note: '{note}' } }
+  const write = { method: 'PUT' as const, path: '/{file}', input, describe: 'Write {file}', before }
+  await using server = await startTestServer({
+    config: {
+      tools: { files: { prefix: false, routes: { baseUrl: target.url, tools: { write } } } },
+      policy: { rules: [{ name: 'closed', match: { tool: 'write', when: "args.file == 'salaries'" }, verdict: 'deny' }] },
+    },
+  })
+  const agent = await server.as({ name: 'clerk', kind: 'agent', agent: 'clerk', roles: ['agent'] })
+  const propose = (file: string) => agent.post('/api/actions', { tool: 'write', arguments: { file, note: 'x' } })
+  expect(await propose('notes')).toMatchObject({ state: 'proposed', preview: [{ field: 'note', oldValue: 'pay in March', newValue: 'x' }] })
+  expect(reads).toEqual(['/notes'])
+  expect(await propose('salaries')).toMatchObject({ state: 'declined', preview: null })
+  expect(reads).toEqual(['/notes'])
+})
