@@ -135,6 +135,7 @@ test('a tool whose code cannot say what a call does is asked about under its nam
     blank: { describe: () => ' ' },
     number: { describe: () => 7 },
     late: { describe: async () => 'Pay' },
+    rejects: { describe: () => Promise.reject(new Error('no words')) },
     headed: { preview: () => ({ fields: [], headline: 7 }) },
     unnamed: { preview: () => [{ name: 'total', oldValue: 1 }] },
     large: { preview: () => [{ field: 'total', oldValue: 1n }] },

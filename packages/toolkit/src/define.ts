@@ -236,6 +236,8 @@ function describeCall({ name, describe }: Pick<WrittenDefinition, 'name' | 'desc
   try {
     const words: unknown = describe?.(args)
     if (typeof words === 'string' && words.trim() !== '') return words
+    // Nobody waits for an async one; a rejection that nobody handles would end the server.
+    if (words instanceof Promise) words.catch(() => {})
   } catch {
     // The arguments are on the card in any case.
   }
