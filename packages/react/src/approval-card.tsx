@@ -54,13 +54,13 @@ function LoadedApprovalCard({ props, shown, store }: { props: ApprovalCardProps;
       <CardFrame view={view}>
         <Judgement view={view} />
         <Voters view={view} />
-        {shown.canDecide ? <Unread view={view} /> : null}
+        {shown.canDecide && <Unread view={view} />}
         <div className="cs-foot">
-          {view.isSettled ? null : <Details view={view} />}
+          {!view.isSettled && <Details view={view} />}
           <CardStatus view={view} />
         </div>
-        {shown.canDecide ? <DecideRow view={view} /> : null}
-        {more ? <more.CardDialogs view={view} /> : null}
+        {shown.canDecide && <DecideRow view={view} />}
+        {more && <more.CardDialogs view={view} />}
       </CardFrame>
     </OpenedTexts.Provider>
   )
@@ -88,14 +88,14 @@ function CardFrame({ view, children }: { view: CardView; children: ReactNode }) 
       aria-describedby={isSettled ? undefined : [overdueId, `${id}-risk`, expiryId].filter(Boolean).join(' ')}
       {...cardKeys(view)}
     >
-      {overdueId === '' ? null : (
+      {overdueId !== '' && (
         <p id={overdueId} className="cs-overdue">
           Overdue: undecided for {spanText(view.nowMs - Date.parse(action.createdAt))}
         </p>
       )}
       <p className="cs-bar">
         <StateMark action={action} />
-        {isSettled ? null : <Identity action={action} nowMs={view.nowMs} riskId={`${id}-risk`} />}
+        {!isSettled && <Identity action={action} nowMs={view.nowMs} riskId={`${id}-risk`} />}
       </p>
       <Heading id={`${id}-title`} className="cs-title" dir="auto" {...SEEN_MARK}>
         {showInvisible(action.description)}
@@ -109,6 +109,12 @@ function CardFrame({ view, children }: { view: CardView; children: ReactNode }) 
 function Judgement({ view }: { view: CardView }) {
   const { shown, store, nowMs, isSettled } = view
   const { action, offers } = shown
+  // The button disappears with what it does, so the focus moves to the card.
+  const leave = (does: 'undo' | 'carryOut') => () =>
+    view.press(() => {
+      view.focusCard()
+      store[does]()
+    })
   const essentials = (
     <Essentials
       action={action}
@@ -124,7 +130,7 @@ function Judgement({ view }: { view: CardView }) {
     return (
       <>
         <p className="cs-outcome">{outcomeText(action, nowMs)}</p>
-        {state === 'failed' ? essentials : null}
+        {state === 'failed' && essentials}
       </>
     )
   }
@@ -132,21 +138,21 @@ function Judgement({ view }: { view: CardView }) {
     <>
       {essentials}
       <div className="cs-seen-end" {...SEEN_MARK} />
-      {action.state === 'proposed' ? null : <p className="cs-outcome">{outcomeText(action, nowMs)}</p>}
-      {offers.undo || offers.carryOut ? (
+      {action.state !== 'proposed' && <p className="cs-outcome">{outcomeText(action, nowMs)}</p>}
+      {(offers.undo || offers.carryOut) && (
         <div ref={view.row} className="cs-buttons">
-          {offers.undo ? (
-            <CardButton rest={view.resting} onClick={() => view.press(() => store.undo())}>
+          {offers.undo && (
+            <CardButton rest={view.resting} onClick={leave('undo')}>
               Undo
             </CardButton>
-          ) : null}
-          {offers.carryOut ? (
-            <CardButton rest={view.resting} onClick={() => view.press(() => store.carryOut())}>
+          )}
+          {offers.carryOut && (
+            <CardButton rest={view.resting} onClick={leave('carryOut')}>
               Carry out here
             </CardButton>
-          ) : null}
+          )}
         </div>
-      ) : null}
+      )}
     </>
   )
 }
@@ -181,9 +187,9 @@ function Voters({ view: { shown, store, focusCard } }: { view: CardView }) {
   }
   return (
     <>
-      {refusal === null ? null : <p className="cs-readonly">{showInvisible(refusal)}</p>}
-      {ownVote === undefined ? null : <OwnVote vote={ownVote} isChanging={isChangingVote} onChange={change} />}
-      {canDecide && paused !== null ? <p className="cs-paused">{paused}</p> : null}
+      {refusal !== null && <p className="cs-readonly">{showInvisible(refusal)}</p>}
+      {ownVote && <OwnVote vote={ownVote} isChanging={isChangingVote} onChange={change} />}
+      {canDecide && paused !== null && <p className="cs-paused">{paused}</p>}
     </>
   )
 }

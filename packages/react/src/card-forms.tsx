@@ -11,10 +11,15 @@ const RememberSection = lazyPart(async () => (await import('./remember-section.t
 export function CardForms({ view }: { view: CardView }) {
   const { shown, store, props } = view
   const { action, offers, blocked } = shown
+  // The button disappears with what it does, so the focus moves to the card.
+  const extend = () => {
+    view.focusCard()
+    store.extend()
+  }
   return (
     <>
       {offers.extend && action.extendableUntil ? (
-        <CardButton rest={view.resting} onClick={() => view.press(() => store.extend())}>
+        <CardButton rest={view.resting} onClick={() => view.press(extend)}>
           Extend until {clockText(action.extendableUntil, view.nowMs)}
         </CardButton>
       ) : null}

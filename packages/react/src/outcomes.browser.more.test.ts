@@ -111,6 +111,37 @@ test('an approval in its grace period says when it starts and is taken back, onc
   expect(await button('Undo').count()).toBe(0)
 })
 
+const startsAt = new Date(NOW_MS + 8_000).toISOString()
+const extendableUntil = new Date(NOW_MS + 3_600_000).toISOString()
+const extension = { by: SAM, at: ago(1), from: ago(-60) }
+const done = { ...ACTION_PER_STATE.succeeded, updatedAt: ago(0) }
+
+test.each([
+  { pressed: 'Undo', from: { ...ACTION_PER_STATE.approved, startsAt }, to: { revision: 2, startsAt: null } },
+  { pressed: 'Carry out here', from: ACTION_PER_STATE['approved-client'], to: ACTION_PER_STATE.executing },
+  { pressed: 'Extend until 11:45:00', from: { extendableUntil }, to: { extendableUntil, extension } },
+  { pressed: 'Check again', from: unknown(true), to: done },
+  { pressed: 'Mark done', from: unknown(false), to: done },
+])('the focus is on the card once the button $pressed has gone with what it did', async ({ pressed, from, to }) => {
+  await openPage()
+  await show(page, { action: sampleAction(from), withOutcomes: true })
+  if (pressed.startsWith('Extend')) await openDetails(page)
+  await ready()
+  await button(pressed).focus()
+  await page.keyboard.press('Enter')
+  if (pressed === 'Mark done') {
+    await page.keyboard.type('seen in the shop')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Mark done')
+    await page.keyboard.press('Enter')
+  }
+  expect(await calls()).toHaveLength(1)
+  await show(page, { action: sampleAction(to), withOutcomes: true })
+  expect(await button(pressed).count()).toBe(0)
+  expect(await page.evaluate(() => document.activeElement?.className)).toBe('cs-card')
+})
+
 test('a picture in a result is drawn, what is no picture is only offered for saving, and no Base64 stands among the details', async () => {
   const data = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
   const result = {

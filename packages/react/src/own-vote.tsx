@@ -6,7 +6,7 @@ export function OwnVote({ vote: { verdict }, isChanging, onChange }: { vote: Vot
   return (
     <p className="cs-readonly">
       You {verdict === 'approve' ? 'approved' : 'declined'} this; others must decide too.{' '}
-      {isChanging ? null : (
+      {!isChanging && (
         <CardButton className="cs-small" onClick={onChange}>
           Change my vote
         </CardButton>

@@ -45,7 +45,7 @@ export function Settled({ view, children }: { view: CardView; children: ReactNod
             resting={resting}
             onVerify={offers.verify ? () => press(() => store.verify()) : undefined}
             onResolve={(outcome, note) => press(() => store.resolve(outcome, note))}
-            onClose={focusCard}
+            onFocusLost={focusCard}
           />
         </Suspense>
       ) : null}
