@@ -1,6 +1,7 @@
 import * as wire from '@countersign/core'
 import { expect, test } from 'vitest'
 import { openInboxPage, until } from '../testing/inbox-page.ts'
+import { untilReady } from '../testing/press.ts'
 import { withoutTimers } from '../testing/timers.ts'
 import { requires } from '../testing/waiting-action.ts'
 
@@ -141,6 +142,25 @@ test('A arms the card that is shown, by the rules of the card: it rests while it
   await inbox.page.keyboard.press('Enter')
   await until(() => Promise.resolve(inbox.decisions)).toEqual(['act_two'])
   await until(focused).toBe('three')
+})
+
+test('who gives an action more time by key stays with it: the next one is selected only once it needs them no more', async () => {
+  const [expiresAt, extendableUntil] = [1, 2].map((hours) => new Date(Date.now() + hours * 3_600_000).toISOString())
+  inbox.waiting[0] = actionOf('one', { expiresAt, extendableUntil, extension: undefined })
+  await open()
+  await cardIsReady()
+  const extended = { ...inbox.waiting[0], expiresAt: extendableUntil, updatedAt: '2099-01-01T00:00:00.000Z' }
+  await inbox.page.route('**/api/actions/act_one/extend', (route) => route.fulfill({ json: extended }))
+  // The preview of these actions is empty, so the details are open.
+  const extend = card().getByRole('button', { name: /^Extend until/ })
+  await untilReady(extend)
+  await extend.focus()
+  const answer = inbox.page.waitForResponse((response) => response.url().endsWith('/extend'))
+  await inbox.page.keyboard.press('Enter')
+  await answer
+  await until(() => card().locator('.cs-status').textContent()).not.toBe('Sending…')
+  expect(await inbox.page.locator('.inbox-row[aria-selected=true]').getAttribute('data-row')).toBe('act_one')
+  expect(await card().textContent()).toContain('Send one')
 })
 
 test('an action of high risk asks for its second step, by key too', async () => {

@@ -6,7 +6,8 @@ export type Viewer = { me: Principal; standsFor: readonly Principal[]; snoozes: 
 /** Actions never change in place, so each is judged once for a reader: of thousands that wait, few change at a time. */
 const judged = new WeakMap<Action, Omit<Viewer, 'snoozes'> & { mayDecide: boolean }>()
 
-function mayDecide(action: Action, { me, standsFor }: Viewer): boolean {
+/** True where this person has a vote that they have not given, or may say what came of an unknown outcome; also while it is snoozed. */
+export function mayDecide(action: Action, { me, standsFor }: Omit<Viewer, 'snoozes'>): boolean {
   const before = judged.get(action)
   if (before?.me === me && before.standsFor === standsFor) return before.mayDecide
   const mayDecide = whyNot(action, me, standsFor) === null && (action.state !== 'proposed' || !ownVote(action, me))

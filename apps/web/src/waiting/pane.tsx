@@ -4,10 +4,14 @@ import { Link } from 'react-router'
 import { ActionCard } from '../action/action-card.tsx'
 import { useAction } from '../action/use-action.ts'
 import { AssignButton } from '../assign/assign-button.tsx'
+import { useStandsFor } from '../live/use-stands-for.ts'
 import { useShortcuts } from '../preferences/shortcuts.ts'
 import { SeenLine } from '../seen/seen-line.tsx'
+import { useServices } from '../services.tsx'
 import { SnoozeButton } from '../snooze/snooze-button.tsx'
+import { mayDecide } from './is-mine.ts'
 import { leavePlace } from './place.ts'
+import { needsPerson } from './views.ts'
 
 export type PaneProps = {
   known: Action
@@ -20,12 +24,19 @@ export type PaneProps = {
   onAssign: () => void
   connection: ConnectionState
   pane: RefObject<HTMLElement | null>
+  /** The action needs this person no more. */
   onSettled: () => void
 }
 
 /** The whole card of the selected row, beside the list. */
 export default function Pane({ known, place, alike, onChooseAlike, onSnooze, onAssign, connection, pane, onSettled }: PaneProps) {
   const { action = known } = useAction(known.id, known)
+  const { me } = useServices()
+  const standsFor = useStandsFor()
+  // Given more time, taken back or looked up in vain, it still does.
+  const onAnswered = (answered: Action) => {
+    if (!needsPerson(answered) || !mayDecide(answered, { me, standsFor })) onSettled()
+  }
   return (
     <section className="inbox-pane" ref={pane} aria-label="Selected action">
       <div className="inbox-pane-bar">
@@ -44,7 +55,7 @@ export default function Pane({ known, place, alike, onChooseAlike, onSnooze, onA
       </div>
       <SeenLine action={action} />
       <div className="inbox-pane-card">
-        <ActionCard action={action} connection={connection} linkSession={false} onSettled={onSettled} />
+        <ActionCard action={action} connection={connection} linkSession={false} onSettled={onAnswered} />
       </div>
       <KeyLine />
     </section>
