@@ -67,6 +67,8 @@ test('countersign migrate brings a database to this version without a server, on
   const second = await migrate('--json')
   expect(JSON.parse(second.stdout)).toEqual({ migrations: [] })
   expect((await migrate()).stdout).toMatch(/^Nothing to do: .* is of this version\.\n$/)
+  const mistyped = await runCommandLine(['migrate', '--data', join(folder.path, 'dtaa')])
+  expect(mistyped.stdout).toMatch(/There was no database in .*dtaa: a new one was made\.\n$/)
   await using server = await startTestServer({
     config: { tools: { shop: { tools: [update] } }, policy: { rules: [] } },
     place: { dataDir, environment: older.environment },

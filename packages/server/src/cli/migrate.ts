@@ -34,5 +34,11 @@ export const migrateCommand = (environment: Environment): Command =>
         await (await openBeside(database, onMigrate)).close()
       }
       if (json) return void sayJson({ migrations } satisfies JsonOutput<'migrate'>)
-      say(isNeeded ? `${where} is now of this version.` : `Nothing to do: ${where} is of this version.`)
+      say(whatWasDone(where, { isThere, isNeeded }))
     })
+
+/** A name that was mistyped makes a new database as well, so it is said. */
+function whatWasDone(where: string, { isThere, isNeeded }: { isThere: boolean; isNeeded: boolean }): string {
+  if (!isNeeded) return `Nothing to do: ${where} is of this version.`
+  return isThere ? `${where} is now of this version.` : `There was no database in ${where}: a new one was made.`
+}
