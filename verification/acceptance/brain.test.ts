@@ -151,6 +151,31 @@ test.each([
   ])
 })
 
+test('what a brain had looked up for a session that is deleted in the middle of its answer is stored nowhere', async () => {
+  const deleted = Promise.withResolvers<void>()
+  async function* half() {
+    // No finish event, and a thought at the end: a reader who sees the thought knows that the server has read all before it.
+    yield* [...(brainSays({ lookUps: [FOUND], text: 'Two are' }).chunks as Iterable<Uint8Array>)].slice(0, -1)
+    yield new TextEncoder().encode('data: {"type":"reasoning-delta","delta":"Hm"}\n\n')
+    await deleted.promise
+  }
+  await using brains = await startReplayServer()
+  const replay = brains.play([{ status: 200, contentType: 'text/event-stream', chunks: half() }])
+  await using server = await startTestServer({ config: withBrain(replay.baseUrl), environment: { BRAIN_KEY: SECRET } })
+  const { id } = await server.admin.post('/api/sessions', { agent: 'desk' })
+  using stream = await server.admin.stream(`/api/sessions/${id}/events`)
+  await server.admin.post(`/api/sessions/${id}/messages`, { content: 'What is late?' })
+  await stream.next('reasoning_delta')
+  expect((await server.admin.send('DELETE', `/api/sessions/${id}`)).status).toBe(200)
+  deleted.resolve()
+  await server.settle()
+  expect((await stream.ended()).at(-1)?.type).toBe('session_deleted')
+
+  const { message, event } = await server.dump()
+  expect(message).toEqual([])
+  expect(JSON.stringify(event)).not.toContain('ORD-1')
+})
+
 test('a look-up named like a gated tool runs nothing here, with or without an output', async () => {
   await using brains = await startReplayServer()
   const input = { orderId: 'ORD-1' }

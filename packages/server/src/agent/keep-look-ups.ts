@@ -19,6 +19,8 @@ export async function keepLookUps(
   const { session_id } = run
   await store.transact(function* (outbox) {
     const writer = yield* writeSession(outbox, session_id, now)
+    // What was said in a deleted session is gone, and nothing is added to it.
+    if (writer.row.deleted_at !== null) return
     const current = yield* sessions.findRun.first({ session_id, id: run.id })
     // Otherwise the step is made again, or somebody else has made it.
     if (current?.state !== 'cancelled' || current.steps !== run.steps) return
