@@ -112,6 +112,39 @@ test('cancelling withdraws what has not started and lets what is executing settl
   ])
 })
 
+test('cancelling again, while an action of the cancelled run still executes, ends what was queued behind it', async () => {
+  const hold = Promise.withResolvers<void>()
+  await using talk = await startTalk({
+    says: [{ calls: [call('a', 'keyed', 'slow')] }, { text: 'Hello again.' }],
+    answer: async () => {
+      await hold.promise
+      return { status: 200, body: { id: 1 } }
+    },
+  })
+  const { admin } = talk.server
+  const { id } = await admin.post('/api/sessions', {})
+  const path = `/api/sessions/${id}`
+  using watching = await admin.stream(`${path}/events`)
+  await admin.post(`${path}/messages`, { content: 'go' })
+  const { proposal } = await watching.next('action_proposed')
+  await admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve' })
+  await watching.next('action_update', (data) => data.state === 'executing')
+  await admin.post(`${path}/cancel`)
+
+  expect(await admin.post(`${path}/messages`, { content: 'not this' })).toMatchObject({ queued: true })
+  await admin.post(`${path}/cancel`)
+  const { items } = await admin.get(`${path}/messages`)
+  expect(items.find(({ content }: Message) => content === 'not this')).not.toHaveProperty('queued')
+  hold.resolve()
+  await watching.next('action_update', (data) => data.state === 'succeeded')
+  await talk.server.settle()
+  expect(talk.brain.requests).toHaveLength(1)
+
+  await admin.post(`${path}/messages`, { content: 'hello' })
+  await watching.next('message', (data) => data.message.content === 'Hello again.')
+  expect(brainHeard(talk.brain, 1).at(-1)).toEqual({ role: 'user', content: 'hello' })
+})
+
 test('cancelling ends every stream that follows the run, also that of a queued message', async () => {
   await using talk = await startTalk({ says: [{ calls: [call('a', 'keyed', 'x')] }] })
   const { admin } = talk.server

@@ -17,9 +17,10 @@ export async function cancelSession(deps: AgentDeps, sessionId: string, caller: 
     const session = yield* findVisibleSession(sessionId, caller)
     requireWriter(caller.principal)
     const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
-    const { run, open } = writer.state
+    const { run, open, queued } = writer.state
     const isOpen = run?.state === 'open'
-    if (run && (isOpen || open.some(({ state }) => state !== 'executing'))) {
+    // Behind what still executes, messages wait although no run is open.
+    if (run && (isOpen || queued.length > 0 || open.some(({ state }) => state !== 'executing'))) {
       yield* keepSaid(writer, run, stepMessageId(run))
       const reason = `Cancelled by ${caller.principal.name}`
       // A run that has ended keeps the note that says why.
