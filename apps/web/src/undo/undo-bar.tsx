@@ -26,6 +26,12 @@ export function UndoBar() {
     return () => document.removeEventListener('keydown', onKey)
   }, [shortcuts, canUndo, client])
 
+  function takeBack() {
+    // The bar disappears with its button: the focus goes where it goes on a new page.
+    document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true })
+    void undoStarts(client)
+  }
+
   const [only] = actions
   const what = actions.length === 1 && only ? `Approved “${showInvisible(only.description)}”` : `Approved ${actions.length} actions`
   return (
@@ -40,7 +46,7 @@ export function UndoBar() {
           <span>
             <span className="undo-what">{what}</span> · {actions.length === 1 ? 'starts' : 'start'} in <Seconds untilMs={endsAtMs} />
           </span>
-          <button type="button" className="undo-button" disabled={isUndoing} onClick={() => void undoStarts(client)}>
+          <button type="button" className="undo-button" disabled={isUndoing} onClick={takeBack}>
             Undo{shortcuts && <KeyHint />}
           </button>
         </div>

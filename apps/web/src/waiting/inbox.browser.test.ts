@@ -1,7 +1,7 @@
 import * as wire from '@countersign/core'
 import { expect, test } from 'vitest'
 import { openInboxPage, until } from '../testing/inbox-page.ts'
-import { untilReady } from '../testing/press.ts'
+import { press, untilReady } from '../testing/press.ts'
 import { withoutTimers } from '../testing/timers.ts'
 import { requires } from '../testing/waiting-action.ts'
 
@@ -161,6 +161,22 @@ test('who gives an action more time by key stays with it: the next one is select
   await until(() => card().locator('.cs-status').textContent()).not.toBe('Sending…')
   expect(await inbox.page.locator('.inbox-row[aria-selected=true]').getAttribute('data-row')).toBe('act_one')
   expect(await card().textContent()).toContain('Send one')
+})
+
+test('who takes an approval back by its button, and by keys alone, goes on at the heading of the page, not at its top', async () => {
+  await open()
+  await cardIsReady()
+  // By the clock of the server: in the real time of a slow machine the bar would be gone.
+  const times = { updatedAt: '2099-01-01T00:00:00.000Z', startsAt: '2099-01-01T01:00:00.000Z' }
+  await inbox.page.route('**/api/actions/*/decision', (route) =>
+    route.fulfill({ json: { ...inbox.waiting[0], state: 'approved', ...times } }),
+  )
+  await inbox.page.route('**/api/actions/*/undo', (route) => route.fulfill({ json: inbox.waiting[0] }))
+  await press(card().getByRole('button', { name: /^Approve/ }))
+  await inbox.page.getByTestId('undo-bar').getByRole('button').focus()
+  await inbox.page.keyboard.press('Enter')
+  await inbox.page.getByTestId('undo-bar').waitFor({ state: 'detached' })
+  expect(await inbox.page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
 })
 
 test('an action of high risk asks for its second step, by key too', async () => {
