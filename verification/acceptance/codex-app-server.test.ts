@@ -10,9 +10,10 @@ import { startTestServer } from '../testing/test-server.ts'
 
 const FOLDER = '/home/ana/shop'
 const DENY = { name: 'no deploys', match: { tool: 'host.shell', when: 'args.command.contains("deploy")' }, verdict: 'deny' as const }
+type Rule = Omit<typeof DENY, 'verdict'> & { verdict: 'allow' | 'deny' }
 
-async function start(flags = {}) {
-  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy: { rules: [DENY] } }, flags })
+async function start(flags = {}, rules: Rule[] = [DENY]) {
+  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy: { rules } }, flags })
   onTestFinished(() => server[Symbol.asyncDispose]())
   const { key } = await server.makeKey({ name: 'ana codex', kind: 'agent', agent: 'codex', roles: ['agent'] })
   const ends = between(createCodexDialect(), { base: server.url, authorization: `Bearer ${key}` })
@@ -150,6 +151,22 @@ test('a command that failed in the sandbox is asked about again, although it was
   await decide(desk.server, second, { verdict: 'decline', reason: 'Not outside' })
   expect(await desk.agent.message()).toEqual({ id: 1, result: { decision: 'decline' } })
   expect(desk.complaints.join()).toContain('Not outside')
+})
+
+test('a command with more rights than the sandbox gives is not the command that policy allows: people see the rights, and no rule for commands matches', async () => {
+  const allow: Rule = { name: 'tests run', match: { tool: 'host.shell', when: 'args.command == "npm test"' }, verdict: 'allow' }
+  const desk = await start({}, [allow])
+  desk.agent.send(command(0, 'npm test'))
+  expect(await desk.agent.message()).toEqual({ id: 0, result: { decision: 'accept' } })
+  await desk.editor.next()
+  const additionalPermissions = { network: { enabled: true }, fileSystem: { read: null, write: ['/home/ana/.ssh'] } }
+  const card = await ask(desk, command(1, 'npm test', { additionalPermissions }))
+  expect(card).toMatchObject({ tool: 'host.other', arguments: { input: { command: "/bin/bash -lc 'npm test'", additionalPermissions } } })
+  expect(JSON.stringify(card.preview)).toContain('/home/ana/.ssh')
+  await decide(desk.server, card, { verdict: 'decline' })
+  expect(await desk.agent.message()).toEqual({ id: 1, result: { decision: 'decline' } })
+  desk.agent.send(command(2, 'npm test', { additionalPermissions: null }))
+  expect(await desk.agent.message()).toEqual({ id: 2, result: { decision: 'accept' } })
 })
 
 test('where a command runs is not the folder of the thread: one that looks elsewhere is no mere look', async () => {

@@ -16,7 +16,7 @@ export function createCodexDialect(): Dialect {
   const keyOfItem = (thread: JsonValue | undefined, item: JsonValue | undefined) => JSON.stringify([thread ?? null, item ?? null])
 
   function call({ params, cwd }: { params: JsonObject; cwd: string }, method: JsonValue | undefined): JsonObject | string {
-    const { threadId, itemId, command, cwd: workdir, kind, reason, networkApprovalContext, environmentId } = params
+    const { threadId, itemId, command, cwd: workdir, kind, reason, networkApprovalContext, additionalPermissions, environmentId } = params
     const why: JsonObject = typeof reason === 'string' ? { reason } : {}
     const where: JsonObject = typeof environmentId === 'string' && environmentId !== 'local' ? { environmentId } : {}
     if (method === FILES) {
@@ -26,7 +26,9 @@ export function createCodexDialect(): Dialect {
         ? 'Codex did not say what this changes.'
         : { cwd, tool_name: 'apply_patch', tool_input: { command: patch, ...why, ...where } }
     }
-    if (typeof command === 'string' && !networkApprovalContext && (kind ?? 'command') === 'command')
+    // With more rights than the sandbox gives it is not the command that rules match.
+    const asksForMore = networkApprovalContext ? 'network' : additionalPermissions ? 'additionalPermissions' : undefined
+    if (typeof command === 'string' && asksForMore === undefined && (kind ?? 'command') === 'command')
       return {
         cwd,
         tool_name: 'Bash',
@@ -39,7 +41,7 @@ export function createCodexDialect(): Dialect {
         },
       }
     const { threadId: _thread, turnId: _turn, itemId: _item, startedAtMs: _at, availableDecisions: _offered, ...input } = params
-    return { cwd, tool_name: networkApprovalContext ? 'network' : String(kind ?? 'command'), tool_input: input }
+    return { cwd, tool_name: asksForMore ?? String(kind ?? 'command'), tool_input: input }
   }
 
   /** Notes the changes of an item. Returns the questions that were about other changes. */
