@@ -67,6 +67,24 @@ test('people release, void and mark what a held server holds, each of it is in t
   expect(await kinds(unkeyed)).toEqual(expect.arrayContaining(['outcome_unknown', 'resolved']))
 })
 
+test('before a copy is accepted an admin shuts out again who was shut out since the backup', async () => {
+  await using place = await openHeld()
+  const { server, ada } = place
+  const { admin } = server
+  const ended = server.with({ authorization: `Bearer ${ada.key}` })
+  expect((await ended.get('/api/hold')).open).toMatchObject({ approved: 3 })
+
+  expect(await admin.send('DELETE', `/api/keys/${ada.id}`)).toMatchObject({ status: 200, body: { revokedAt: expect.any(String) } })
+  expect((await ended.send('POST', '/api/hold/accept')).status).toBe(401)
+  expect(await admin.post(`/api/people/${ada.principal.id}/disable`)).toMatchObject({ disabledAt: expect.any(String) })
+  // Nobody gets a right before that.
+  for (const path of [`/api/people/${ada.principal.id}/enable`, '/api/keys']) {
+    expect((await admin.send('POST', path, { body: { name: 'Ada', kind: 'person', roles: ['admin'] } })).status, path).toBe(503)
+  }
+  await server.settle()
+  expect(await admin.get('/api/hold')).toMatchObject({ held: true, open: { approved: 3, executing: 2, waiting: 1 } })
+})
+
 test('an accepted copy carries out what was approved once, and of what was under way the outcome is unknown, keyed or not', async () => {
   await using place = await openHeld()
   const { server, target, approved, keyed, unkeyed, waiting } = place
