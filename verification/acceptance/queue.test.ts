@@ -145,6 +145,28 @@ test('cancelling again, while an action of the cancelled run still executes, end
   expect(brainHeard(talk.brain, 1).at(-1)).toEqual({ role: 'user', content: 'hello' })
 })
 
+test('cancelling a session ends what “approve all” allowed in it, also when nothing runs or waits any more', async () => {
+  const step = (id: string) => ({ calls: [call(id, 'keyed', id)] })
+  await using talk = await startTalk({ says: [step('a'), step('b'), { text: 'Done.' }, step('c')] })
+  const { admin } = talk.server
+  const { id } = await admin.post('/api/sessions', {})
+  const path = `/api/sessions/${id}`
+  using watching = await admin.stream(`${path}/events`)
+  await admin.post(`${path}/messages`, { content: 'go' })
+  await watching.next('session_status', (data) => data.status === 'waiting_approval')
+  await admin.post(`${path}/approve`, { verdict: 'approve_all' })
+  await watching.next('message', (data) => data.message.content === 'Done.')
+  expect(talk.target.writes).toHaveLength(2)
+
+  expect(await admin.post(`${path}/cancel`)).toMatchObject({ status: 'completed' })
+  expect((await admin.get(`/api/grants?session=${id}`)).items).toMatchObject([{ state: 'revoked', revokedBy: { name: ADMIN_NAME } }])
+  const revoked = async () => (await admin.get(`/api/audit?session=${id}&kind=grant_revoked`)).items
+  expect(await revoked()).toHaveLength(1)
+  await admin.post(`${path}/messages`, { content: 'again' })
+  await watching.next('session_status', (data) => data.status === 'waiting_approval')
+  expect(talk.target.writes).toHaveLength(2)
+})
+
 test('cancelling ends every stream that follows the run, also that of a queued message', async () => {
   await using talk = await startTalk({ says: [{ calls: [call('a', 'keyed', 'x')] }] })
   const { admin } = talk.server

@@ -9,7 +9,8 @@ import { stepMessageId } from './step-message.ts'
 
 /**
  * Stops the session's run: what has not started is cancelled, also of earlier runs, queued messages are kept but not acted on, what is
- * executing settles on its own, what the model has said so far is kept. Harmless when nothing runs and nothing waits.
+ * executing settles on its own, what the model has said so far is kept. "Approve all" ends, too. Changes nothing else when nothing runs and
+ * nothing waits.
  */
 export async function cancelSession(deps: AgentDeps, sessionId: string, caller: Caller): Promise<Session> {
   checkpoint('cancel.before_store')
@@ -20,7 +21,8 @@ export async function cancelSession(deps: AgentDeps, sessionId: string, caller: 
     const { run, open, queued } = writer.state
     const isOpen = run?.state === 'open'
     // Behind what still executes, messages wait although no run is open.
-    if (run && (isOpen || queued.length > 0 || open.some(({ state }) => state !== 'executing'))) {
+    const hasWork = isOpen || queued.length > 0 || open.some(({ state }) => state !== 'executing')
+    if (run && hasWork) {
       yield* keepSaid(writer, run, stepMessageId(run))
       const reason = `Cancelled by ${caller.principal.name}`
       // A run that has ended keeps the note that says why.
@@ -31,9 +33,10 @@ export async function cancelSession(deps: AgentDeps, sessionId: string, caller: 
       yield* stopSession({ outbox, session: writer, nowMs: now, caller }, run.id, why)
       yield* endQueued(outbox, writer, why, now)
       checkpoint('cancel.storing')
-      yield* endWholeSession(writer, caller, now)
-      yield* writer.finish()
     }
+    // What "approve all" allows is for the next run, too.
+    const ended = yield* endWholeSession(writer, caller, now)
+    if (hasWork || ended > 0) yield* writer.finish()
     return yield* sessionNow(sessionId)
   })
   checkpoint('cancel.after_store')

@@ -220,12 +220,14 @@ export function* grantWholeSession(
   return grant
 }
 
-/** Ends "approve all" with its session. */
-export function* endWholeSession(writer: SessionWriter, { principal }: Caller, nowMs: number): Tx<void> {
-  for (const { id, tool } of yield* grants.wholeSessionGrants.all({ session_id: writer.row.id, now: nowMs })) {
+/** Ends "approve all" with its session. @returns The number of grants that ended. */
+export function* endWholeSession(writer: SessionWriter, { principal }: Caller, nowMs: number): Tx<number> {
+  const standing = yield* grants.wholeSessionGrants.all({ session_id: writer.row.id, now: nowMs })
+  for (const { id, tool } of standing) {
     yield* grants.revokeGrant.change({ id, revoked_by: principal.id, now: nowMs })
     yield* writer.audit({ kind: 'grant_revoked', actor: principal.id, data: { grant: id, tool } })
   }
+  return standing.length
 }
 
 type NewGrant = Omit<GrantRow, 'id' | 'used' | 'last_used_at' | 'revoked_at' | 'revoked_by' | 'created_at'>
