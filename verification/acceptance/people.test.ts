@@ -1,3 +1,4 @@
+import type { Action } from '@countersign/core'
 import { expect, inject, test } from 'vitest'
 import { disablePerson } from '../../packages/server/src/identity/people.ts'
 import { openBeside } from '../../packages/server/src/store/index.ts'
@@ -131,7 +132,8 @@ test('who left approves nothing: open votes are void, grants and delegations end
   const voided = () => inbox.next('action_update', ({ proposalId, votes }) => waiting.includes(proposalId) && votes?.length === 0)
   const updates = [await voided(), await voided(), await voided()]
   expect(updates.map(({ proposalId }) => proposalId).sort()).toEqual(waiting.toSorted())
-  expect((await server.admin.get('/api/audit?kind=vote_voided')).items).toHaveLength(3)
+  // With the vote that approved what nobody has claimed yet.
+  expect((await server.admin.get('/api/audit?kind=vote_voided')).items).toHaveLength(4)
   // One more vote is the first of two, not the second.
   for (const id of [inSession, alone.id, lentVote.id]) expect((await approve(bob, id)).body.state).toBe('proposed')
   expect((await approve(vic, lentVote.id)).status).toBe(404)
@@ -149,6 +151,35 @@ test('who left approves nothing: open votes are void, grants and delegations end
   expect((await propose('unkeyed', 'again')).state).toBe('proposed')
   expect((await approve(vic, lentVote.id)).status).toBe(404)
   expect((await approve(admin, alone.id)).body.state).not.toBe('proposed')
+})
+
+test('what somebody approved who was disabled since does not start once they are let in again, nor does what their grant allowed', async () => {
+  await using desk = await startDesk()
+  const { server, admin, lea, bot, disable } = desk
+  const mine = (): Promise<Action> => bot.post('/api/actions', { tool: 'mine', arguments: {} })
+  const approve = async (more: object): Promise<string> => {
+    const { id } = await mine()
+    expect(await lea.post(`/api/actions/${id}/decision`, { verdict: 'approve', ...more })).toMatchObject({ state: 'approved' })
+    return id
+  }
+  const inGrace = await approve({ startAfter: 'PT1H' })
+  const unclaimed = await approve({ remember: { scope: 'agent', expiresIn: 'P1D', exact: true, uses: 1 } })
+  // That was its last use: the grant allows nothing more, but this action rests on it.
+  const granted = await mine()
+  expect(granted.policy.rule).toMatch(/^grant /)
+
+  await disable(admin, lea.principal.id)
+  await server.admin.post(`/api/people/${lea.principal.id}/enable`)
+  for (const id of [inGrace, unclaimed]) expect(await admin.get(`/api/actions/${id}`)).toMatchObject({ state: 'approved', votes: [] })
+  for (const [id, why] of [
+    [unclaimed, 'decider'],
+    [granted.id, 'grant'],
+  ]) {
+    expect(await bot.send('POST', `/api/actions/${id}/claim`, { body: {} })).toMatchObject({
+      status: 409,
+      body: { code: 'stale_preview', action: { state: 'proposed', revision: 2, revised: { why } } },
+    })
+  }
 })
 
 test('nobody disables themselves or changes their own roles; of two admins who disable each other at once, one stays', async () => {

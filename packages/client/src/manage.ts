@@ -104,7 +104,7 @@ export type Management = {
     /** With everything that they can act with. For admins, as all that follows. */
     get(personId: string, options?: CallOptions): Promise<PersonDetails>
     changeRoles(personId: string, roles: string[], options?: ChangeOptions): Promise<PersonDetails>
-    /** Ends everything of theirs at once and for good: keys, console sessions, grants, delegations, and votes on what still waits. */
+    /** Ends everything of theirs at once and for good: keys, console sessions, grants, delegations, and votes on what has not started. */
     disable(personId: string, options?: ChangeOptions): Promise<PersonDetails>
     /** Lets them in again. Keys, grants and delegations that ended stay ended. */
     enable(personId: string, options?: ChangeOptions): Promise<PersonDetails>

@@ -45,7 +45,7 @@ export function* disablePerson(outbox: Outbox, id: string, by: Principal, now: n
   if (person.disabled_at !== null) return undefined
   const theirs = yield* principals.principalsOfPerson.all({ id })
   const held = yield* keys.keysOfPerson.all({ person_id: id })
-  const given = yield* grants.grantsBy.all({ made_by: id, now })
+  const given = yield* grants.standingBy.all({ made_by: id, now })
   const lent = yield* delegations.delegationsOf.all({ person_id: id, now })
   const signedIn = yield* consoleSessions.countOpen.first({ principal_id: id })
   const ended: Ended = {

@@ -102,6 +102,11 @@ interface Asked {
 /** Records a vote that does not decide yet. No row changes when another vote won, the action changed, or its deadline has passed. */
 export const noteVote = notedUpdate(['updated_at'], isSameQuestion)
 
+/** Records that a vote by which an action was approved is void. No row changes when it has started, or its approval was taken back. */
+export const noteVoided = notedUpdate(['updated_at'], (update, p: Pick<Asked, 'revision'>) =>
+  update.where('state', '=', lit('approved')).where('revision', '=', p.revision),
+)
+
 /** Returns the earlier of two optional times. */
 const earlier = (a: 'remind_at' | 'escalate_at', b: 'expires_at') =>
   sql<number | null>`coalesce(case when ${sql.ref(a)} < ${sql.ref(b)} then ${sql.ref(a)} else ${sql.ref(b)} end, ${sql.ref(a)})`

@@ -114,6 +114,18 @@ export const grantsBy = question<{ made_by: string; now: number }, GrantRow>((db
   grantsInForce(db, dialect, p.now).where('made_by', '=', p.made_by).orderBy('id', 'desc').limit(lit(10_000)),
 )
 
+/** The grants that a person gave and that an action may still rest on, the newest first: also those that are used up. */
+export const standingBy = question<{ made_by: string; now: number }, GrantRow>((db, p, dialect) =>
+  db
+    .selectFrom('action_grant')
+    .selectAll()
+    .where('made_by', '=', p.made_by)
+    .where('revoked_at', 'is', null)
+    .where(sql<boolean>`expires_at > ${dialect.nowMs(p.now)}`)
+    .orderBy('id', 'desc')
+    .limit(lit(10_000)),
+)
+
 /** The grants in force for all further actions of a session: "approve all". */
 export const wholeSessionGrants = question<{ session_id: string; now: number }, GrantRow>((db, p, dialect) =>
   grantsInForce(db, dialect, p.now).where('session_id', '=', p.session_id).where('tool', 'is', null).limit(lit(1_000)),

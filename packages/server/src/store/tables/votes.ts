@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { lit, question } from '../query.ts'
+import { lit, question, type Tx } from '../query.ts'
 import type { VoteRow } from './action-rows.ts'
 import type { PrincipalRow } from './principal-rows.ts'
 import type { Schema } from './schema.ts'
@@ -62,18 +62,28 @@ export const votesWithHolders = question<{ action_id: string; revision: number }
     .limit(lit(1_000)),
 )
 
-/** Waiting actions with a vote of a person, or of a delegate in their place, the oldest first. */
-export const waitingWithVoteOf = question<{ person_id: string; limit: number }, { action_id: string }>((db, p) =>
-  db
-    .selectFrom('action')
-    .innerJoin('vote', (join) => join.onRef('vote.action_id', '=', 'action.id').onRef('vote.revision', '=', 'action.revision'))
-    .select('action.id as action_id')
-    .distinct()
-    .where('action.state', '=', lit('proposed'))
-    .where((eb) => eb.or([eb('vote.principal_id', '=', p.person_id), eb('vote.for_id', '=', p.person_id)]))
-    .orderBy('action.id')
-    .limit(p.limit),
-)
+/** Actions in one state with a vote of a person, or of a delegate in their place, the oldest first. */
+const withVoteOf = (isInState: ReturnType<typeof sql<boolean>>) =>
+  question<{ person_id: string; limit: number }, { action_id: string }>((db, p) =>
+    db
+      .selectFrom('action')
+      .innerJoin('vote', (join) => join.onRef('vote.action_id', '=', 'action.id').onRef('vote.revision', '=', 'action.revision'))
+      .select('action.id as action_id')
+      .distinct()
+      .where(isInState)
+      .where((eb) => eb.or([eb('vote.principal_id', '=', p.person_id), eb('vote.for_id', '=', p.person_id)]))
+      .orderBy('action.id')
+      .limit(p.limit),
+  )
+
+// Literals, so that the partial indexes of exactly these states are used.
+const waitingWithVoteOf = withVoteOf(sql`action.state = 'proposed'`)
+const approvedWithVoteOf = withVoteOf(sql`action.state in ('approved', 'executing') and action.state = 'approved'`)
+
+/** Actions that wait or are approved and have not started, with a vote of a person or of a delegate in their place. */
+export function* unstartedWithVoteOf(of: { person_id: string; limit: number }): Tx<{ action_id: string }[]> {
+  return [...(yield* waitingWithVoteOf.all(of)), ...(yield* approvedWithVoteOf.all(of))]
+}
 
 /** Deletes the vote of a person on a revision, and votes of others in their place. */
 export const voidVotes = question<{ action_id: string; revision: number; person_id: string }>((db, p) =>
