@@ -214,3 +214,27 @@ test('who takes an approval back revokes the grant that came with it, and no oth
   await server.settle()
   expect(target.writes).toHaveLength(2)
 })
+
+test('who takes back one approval of an “approve all” revokes what came with it: the next call in the session asks', async () => {
+  await using talk = await startTalk({
+    says: [{ calls: [call('a', 'keyed', 'x'), call('b', 'keyed', 'y')] }, { calls: [call('c', 'keyed', 'z')] }, { text: 'Done.' }],
+    policy: withGrace('PT10M'),
+  })
+  const { server, target } = talk
+  const { admin } = server
+  const { id: sessionId } = await admin.post('/api/sessions', {})
+  await admin.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
+  await server.settle()
+  await admin.post(`/api/sessions/${sessionId}/approve`, { verdict: 'approve_all' })
+  const { items } = await admin.get(`/api/actions?session=${sessionId}`)
+  expect(items).toMatchObject([{ state: 'approved' }, { state: 'approved' }])
+  const undone: Action[] = []
+  for (const { id } of items) undone.push(await admin.post(`/api/actions/${id}/undo`))
+  for (const { id, revision, digest } of undone) await admin.post(`/api/actions/${id}/decision`, { verdict: 'decline', revision, digest })
+  await server.settle()
+
+  const [next] = (await admin.get('/api/actions?state=proposed')).items
+  expect(next).toMatchObject({ arguments: { what: 'z' }, policy: { verdict: 'ask' } })
+  expect((await admin.get('/api/grants')).items).toMatchObject([{ sessionId, tool: null, state: 'revoked' }])
+  expect(target.writes).toEqual([])
+})

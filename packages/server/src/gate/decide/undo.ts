@@ -14,8 +14,8 @@ import { keyOf } from './rights.ts'
 
 /**
  * Takes an approval back while its grace period lasts: the action waits for people again, as a new revision without votes, so that no
- * approval of before can start it. The deadline stays, and a grant that came with the approval is revoked. Repeating one's own undo
- * changes nothing.
+ * approval of before can start it. The deadline stays, and a grant that came with the approval is revoked, also that of an "approve all".
+ * Repeating one's own undo changes nothing.
  * @throws CountersignError `not_found`; `forbidden` for who neither approved it nor may decide about it; `illegal_transition` with the
  * current action when it has started, or has no grace period.
  */
@@ -63,7 +63,7 @@ function* storeUndo(context: CallerContext & Parameters<typeof storeRevision>[0]
 
 /** Revokes what the approval allowed beyond the action, and returns the ids of these grants. */
 function* endGrants({ session, outbox, caller: { principal }, nowMs }: CallerContext<SessionContext>, row: ActionRow): Tx<string[]> {
-  const ended = yield* grants.grantsWithVotes.all(keyOf(row))
+  const ended = yield* grants.grantsWithVotes.all({ ...keyOf(row), session_id: row.session_id })
   for (const { id, tool } of ended) {
     yield* grants.revokeGrant.change({ id, revoked_by: principal.id, now: nowMs })
     const entry = { kind: 'grant_revoked', actor: principal.id, actionId: row.id, data: { grant: id, tool } } as const

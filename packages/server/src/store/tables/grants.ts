@@ -90,23 +90,33 @@ export const revokeGrant = question<{ id: string; revoked_by: string; now: numbe
     .where('revoked_at', 'is', null),
 )
 
-/** The grants that came with the approvals of one revision and were not revoked, the oldest first. One made from the action apart is not among them. */
-export const grantsWithVotes = question<{ action_id: string; revision: number }, Pick<GrantRow, 'id' | 'tool'>>((db, p) =>
-  db
-    .selectFrom('vote')
-    .innerJoin('action_grant', (join) =>
-      join
-        .onRef('action_grant.made_from', '=', 'vote.action_id')
-        .onRef('action_grant.made_by', '=', 'vote.principal_id')
-        // Both are written in one transaction, which has one time.
-        .onRef('action_grant.created_at', '=', 'vote.created_at'),
-    )
-    .select(['action_grant.id', 'action_grant.tool'])
-    .where('vote.action_id', '=', p.action_id)
-    .where('vote.revision', '=', p.revision)
-    .where('action_grant.revoked_at', 'is', null)
-    .orderBy('action_grant.id')
-    .limit(lit(1_000)),
+/**
+ * The grants that came with the approvals of one revision and were not revoked, the oldest first: also that of an "approve all". One made
+ * from the action apart is not among them.
+ * @param p `session_id` of the action.
+ */
+export const grantsWithVotes = question<{ action_id: string; revision: number; session_id: string | null }, Pick<GrantRow, 'id' | 'tool'>>(
+  (db, p) =>
+    db
+      .selectFrom('vote')
+      .innerJoin('action_grant', (join) =>
+        join
+          .onRef('action_grant.made_by', '=', 'vote.principal_id')
+          // Both are written in one transaction, which has one time.
+          .onRef('action_grant.created_at', '=', 'vote.created_at'),
+      )
+      .select(['action_grant.id', 'action_grant.tool'])
+      .where('vote.action_id', '=', p.action_id)
+      .where('vote.revision', '=', p.revision)
+      .where('action_grant.revoked_at', 'is', null)
+      .where((eb) =>
+        eb.or([
+          eb('action_grant.made_from', '=', p.action_id),
+          eb.and([eb('action_grant.made_from', 'is', null), eb('action_grant.session_id', '=', p.session_id)]),
+        ]),
+      )
+      .orderBy('action_grant.id')
+      .limit(lit(1_000)),
 )
 
 /** The grants that a person gave and that are in force, the newest first. */
