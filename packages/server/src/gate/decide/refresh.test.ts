@@ -1,3 +1,4 @@
+import type { JsonValue } from '@countersign/core'
 import { defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -70,4 +71,31 @@ test('a fresh preview right after an edit is one of the edited call: the edit st
     preview: [{ oldValue: 2 }, { newValue: 'cy' }],
   })
   expect(fresh.revised).toMatchObject({ why: 'edit' })
+})
+
+test('a fresh preview shows every value as it is now, also one that the decision does not rest on', async () => {
+  let mergeable: JsonValue = 'not known yet'
+  const merge = defineTool({
+    name: 'merge',
+    description: 'Merge',
+    input: z.object({}),
+    effect: 'write',
+    preview: () => [{ field: 'can be merged', oldValue: mergeable }],
+    precondition: () => 'head 7fd1',
+    execute: () => undefined,
+  })
+  let nowMs = Date.now()
+  await using gate = await openGate([merge], { clock: { ...hurriedClock, nowMs: () => nowMs } })
+  const { propose, refresh } = gate.engine.gate
+  const { id, digest } = await propose({ tool: 'own.merge', arguments: {} }, { principal: ana })
+  mergeable = false
+  nowMs += 1_000
+  const fresh = await refresh(id, { principal: ben })
+  expect(fresh).toMatchObject({
+    ...{ revision: 2, digest, previewedAt: new Date(nowMs).toISOString() },
+    preview: [{ field: 'can be merged', oldValue: false }],
+    revised: { why: 'preview', reason: expect.stringContaining('can be merged was "not known yet" and is false now') },
+  })
+  nowMs += 1_000
+  expect(await refresh(id, { principal: ben })).toMatchObject({ revision: 2, previewedAt: new Date(nowMs).toISOString() })
 })

@@ -4,7 +4,7 @@ import { type ActionRow, actions, findAnswer, revisions, stored, type Tx } from 
 import type { Caller } from '../caller.ts'
 import { type CallerContext, openSession } from '../context.ts'
 import { ConflictError, retryOnConflict } from '../execute/begin-attempt.ts'
-import { whatChanged, whyMoved } from '../execute/revalidate.ts'
+import { textOf, whatChanged, whyMoved } from '../execute/revalidate.ts'
 import type { GateDeps } from '../gate.ts'
 import { isInForce } from '../policy.ts'
 import type { PreparedAction } from '../propose/prepare.ts'
@@ -96,16 +96,23 @@ function* takeReading(deps: GateDeps, context: CallerContext, { row, tool, prepa
   checkpoint('refresh.storing')
   const moved = whyMoved(tool, row)
   const isUnreadable = prepared.previewError !== null && row.precondition !== null
-  if (!moved && prepared.policy.verdict !== 'deny' && (isUnreadable || prepared.digest === row.digest)) {
+  const shown: PreviewField[] = stored.previewOf(row) ?? []
+  // The digest covers what the decision rests on. A card may show more than that, and says of all its values when they were read.
+  const isAsShown = prepared.digest === row.digest && (prepared.previewError !== null || isSamePreview(shown, prepared.preview ?? []))
+  if (!moved && prepared.policy.verdict !== 'deny' && (isUnreadable || isAsShown)) {
     // The action did not change, so only the caller gets an answer.
     const previewed_at = isUnreadable ? row.previewed_at : prepared.previewedAtMs
     const { id, revision } = row
     yield* revisions.notePreview.run({ id, revision, previewed_at, preview_error: prepared.previewError })
   } else {
-    const shown: PreviewField[] = stored.previewOf(row) ?? []
     const why = moved ?? ({ why: 'preview', reason: whatChanged(shown, prepared.preview ?? []) } as const)
     yield* revise(opened, { ...row, state: 'proposed' }, prepared, { ...why, by: context.caller })
     if (opened.session) yield* opened.session.finish()
   }
   return yield* viewAction((yield* actions.findAction.first({ id: row.id })) ?? row)
+}
+
+const isSamePreview = (shown: readonly PreviewField[], now: readonly PreviewField[]): boolean => {
+  const [before, after] = [shown, now].map((fields) => textOf(JSON.parse(JSON.stringify(fields))))
+  return before === after
 }
