@@ -108,6 +108,27 @@ test('a host that cannot be given another command is told it, and the agent that
   expect((await send('npm publish --dry-run')).body).toEqual({ permissionDecision: 'allow' })
 })
 
+test('a call that two hooks of a host ask about at once is allowed in both answers, and is claimed once', async () => {
+  const desk = await start()
+  const ask = (command: string, id: string) => Promise.all([1, 2].map(() => desk.hook('PreToolUse', bash(command, id))))
+  expect((await ask('ls', 'toolu_1')).map(decisionOf)).toEqual(['allow', 'allow'])
+  const both = ask('npm run build', 'toolu_2')
+  await decide(desk.server, await waiting(desk.server), { verdict: 'approve' })
+  expect((await both).map(decisionOf)).toEqual(['allow', 'allow'])
+  const { items } = await desk.server.admin.get('/api/actions?state=executing')
+  expect(items.map(({ attempt }: Action) => attempt)).toEqual([1, 1])
+})
+
+test('an approval is for one call: the one that waited for it first is not allowed as well once another has it', async () => {
+  const desk = await start()
+  const ask = (id: string, query = '') => desk.hook('PreToolUse', bash('npm publish', id), query)
+  expect(decisionOf(await ask('toolu_1', '?limit=1'))).toBe('deny')
+  await decide(desk.server, await waiting(desk.server), { verdict: 'approve' })
+  expect(decisionOf(await ask('toolu_2'))).toBe('allow')
+  const first = await ask('toolu_1')
+  expect([decisionOf(first), reasonOf(first)]).toEqual(['deny', expect.stringContaining('that call is running')])
+})
+
 test('what a person changed runs as they approved it: asked again, a host that takes no other command gets no permission for its own', async () => {
   const desk = await start()
   const codex = (event: string) => {

@@ -12,7 +12,7 @@ import { CANARY_TOOL, HOST_NAMES, isOwnAffair, toHostInput } from '../coding-age
 import type { Caller } from '../gate/index.ts'
 import { waitForAction } from '../gateway/wait-for-action.ts'
 import type { HttpDeps } from '../http/app.ts'
-import { toGateCall } from './find-call.ts'
+import { claimKeyOf, toGateCall } from './find-call.ts'
 import type { Holders } from './holders.ts'
 import { proposeOnce } from './propose-once.ts'
 import { endSession, takeReport } from './report.ts'
@@ -129,23 +129,26 @@ async function verdictOf(
     if (hook.parks) return { kind: 'defer' }
   }
   const input = changedInput(ask, action.arguments)
-  // An earlier hook of the same call got it: the host asks in two places, and runs it once. What people changed is no permission for another.
-  if (state === 'executing' && !isParked && (!input || ask.mayEdit)) return { kind: 'allow', input }
-  if (state !== 'approved') return { kind: 'deny', reason: deniedAbout(action, hook.consoleUrl) }
+  // An earlier hook of the same call may have it: the host asks in two places, and runs it once. What people changed is no permission for another.
+  const mayHaveIt = state === 'executing' && !isParked && (!input || ask.mayEdit)
+  if (mayHaveIt && ask.callId === undefined) return { kind: 'allow', input }
+  if (state !== 'approved' && !mayHaveIt) return { kind: 'deny', reason: deniedAbout(action, hook.consoleUrl) }
   // This host cannot be given another input. The changed call stays approved until the agent makes it.
   if (input && !ask.mayEdit) return { kind: 'deny', reason: otherInput(action, input) }
-  const claim = await claimFor(deps, hook, action)
+  const claim = await claimFor(deps, hook, ask, action)
   return 'action' in claim ? { kind: 'allow', input } : claim
 }
 
-/** The claim of the host that runs the action, or why it must not. */
+/** The claim of the host that runs the action, which an earlier hook of the same call may have got, or why it must not. */
 async function claimFor(
   deps: HookDeps,
   { caller, consoleUrl }: Pick<HookRequest, 'caller' | 'consoleUrl'>,
-  { id }: Action,
+  { callId }: Ask,
+  shown: Action,
 ): Promise<Claim | Extract<Verdict, { kind: 'deny' }>> {
+  const once = claimKeyOf(callId, shown, caller.principal.id)
   try {
-    return await deps.gate.claim(id, {}, caller)
+    return await deps.gate.claim(shown.id, {}, { ...caller, ...(once && { once }) })
   } catch (error) {
     if (!isCountersignError(error)) throw error
     const { action } = error.extra as { action?: Action }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { CountersignError, canonicalJson, type JsonObject, type Tool } from '@countersign/core'
+import { type Action, CountersignError, canonicalJson, type JsonObject, type Tool } from '@countersign/core'
 import { type HostTool, isHostTool, toArguments } from '../coding-agent/index.ts'
 import type { IdempotencyKey } from '../store/index.ts'
 import { type ActionRow, hostCalls, newSalt, type Store, stored, type Tx } from '../store/index.ts'
@@ -54,6 +54,22 @@ export function onceKeyOf({ run, callId, argumentsText }: GateCall, principalId:
     .update(JSON.stringify([run, callId ?? newSalt(), requestHash]))
     .digest('hex')
   return { scope: `${principalId} hooks`, key, requestHash, keptFor: 'action' }
+}
+
+/**
+ * The key under which a call claims its action, so that the same call, asked about in two places, has one claim, and another call with the same
+ * input has none. A call without an id has no key.
+ */
+export function claimKeyOf(
+  callId: string | undefined,
+  { id, revision }: Pick<Action, 'id' | 'revision'>,
+  principalId: string,
+): IdempotencyKey | undefined {
+  if (callId === undefined) return undefined
+  const key = createHash('sha256')
+    .update(JSON.stringify([id, revision, callId]))
+    .digest('hex')
+  return { scope: `${principalId} hooks claim`, key, requestHash: key }
 }
 
 const hasInput = (row: ActionRow, { tool, argumentsText }: GateCall): boolean => row.tool === tool.name && row.arguments === argumentsText
