@@ -392,6 +392,54 @@ test('the permission prompts of Claude Code are answered over MCP in its own sha
   expect(await desk.server.admin.get(`/api/actions/${card.id}`)).toMatchObject({ state: 'succeeded', result: { report: 'built' } })
 })
 
+test('an approval that came too late for a permission prompt over MCP is for the same call of that session alone', async () => {
+  const clock = manualClock(Date.now())
+  const desk = await start(undefined, clock)
+  const rpc = (method: string, params: object, session?: string) =>
+    desk.agent.send('POST', '/mcp', {
+      body: { jsonrpc: '2.0', id: 1, method, params },
+      headers: {
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2025-11-25',
+        ...(session && { 'mcp-session-id': session }),
+      },
+    })
+  const open = async () => {
+    const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'claude-code', version: '2.1.330' } }
+    return (await rpc('initialize', hello)).headers.get('mcp-session-id') ?? ''
+  }
+  const prompt = async (id: string, session?: string) => {
+    const call = { name: 'approve', arguments: { tool_name: 'Bash', input: { command: 'rm -rf dist' }, tool_use_id: id } }
+    const { text } = await rpc('tools/call', call, session)
+    return JSON.parse(JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text).result.content[0].text)
+  }
+  const approveTooLate = async (id: string, session?: string) => {
+    const asked = prompt(id, session)
+    const card = await waiting(desk.server)
+    for (let isOver = false; !isOver; ) {
+      clock.pass(60_000)
+      isOver = await Promise.race([asked.then(() => true), desk.server.admin.get('/api/me').then(() => false)])
+    }
+    expect((await asked).behavior).toBe('deny')
+    await decide(desk.server, card, { verdict: 'approve' })
+    return card
+  }
+  const [shop, bank] = [await open(), await open()]
+  for (const [session, other] of [
+    [shop, bank],
+    [undefined, undefined],
+  ]) {
+    const late = await approveTooLate(`toolu_a ${session}`, session)
+    const asked = prompt(`toolu_b ${session}`, other)
+    const card = await Promise.race([asked, waiting(desk.server)])
+    expect(card).toMatchObject({ state: 'proposed', id: expect.not.stringMatching(late.id) })
+    await decide(desk.server, card, { verdict: 'decline' })
+    expect((await asked).behavior).toBe('deny')
+    // The same session, or the very call.
+    expect((await prompt(session ? 'toolu_c' : 'toolu_a undefined', session)).behavior).toBe('allow')
+  }
+})
+
 test('a host that drops its request withdraws the card', async () => {
   const desk = await start()
   const gone = new AbortController()

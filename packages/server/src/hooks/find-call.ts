@@ -76,12 +76,21 @@ const hasInput = (row: ActionRow, { tool, argumentsText }: GateCall): boolean =>
 
 const isSame = (row: ActionRow, call: GateCall): boolean => hasInput(row, call) && stored.contextOf(row)?.run === call.run
 
-/** The prompts of Claude Code over MCP name no session: there the id of the call alone says which one it is. */
-export const MCP_SESSION = 'mcp'
+/** The prompts of Claude Code over MCP name no session of Claude Code: there it is that of the connection, if it has one. */
+const MCP_SESSION = 'mcp'
 
+/** @param connection The id of the MCP session, a secret of its client. */
+export const promptSession = (connection: string | undefined): string =>
+  connection === undefined ? MCP_SESSION : `${MCP_SESSION} ${createHash('sha256').update(connection).digest('hex').slice(0, 16)}`
+
+const PROMPTS = runOf('claude', MCP_SESSION)
+
+const isOfPrompts = (run: string): boolean => run === PROMPTS || run.startsWith(`${PROMPTS} `)
+
+/** The id of a call alone says which prompt a hook of Claude Code is about. */
 function isOfRun(row: ActionRow, run: string): boolean {
   const said = stored.contextOf(row)?.run
-  return said === run || (said !== undefined && said === runOf(run.split(' ')[0] ?? '', MCP_SESSION))
+  return said === run || (said !== undefined && isOfPrompts(said) && run.startsWith('claude ') && !isOfPrompts(run))
 }
 
 /** The action of this very call: by its id, and where the hook has none, the open one with the same input that an earlier hook named. */
@@ -111,7 +120,9 @@ export function findCall(
     const same = yield* sameCall(call, requestedBy)
     if (same) return { row: same, isParked: false }
     const open = yield* hostCalls.openCallsOf.all({ requested_by: requestedBy })
-    const parked = open.find((row) => row.state !== 'executing' && !isHeld(row.id) && isSame(row, call))
+    // Without a session, the same call may be one of another run in another folder: an approval from before is not for it.
+    const states = call.run === PROMPTS ? ['proposed'] : ['proposed', 'approved']
+    const parked = open.find((row) => states.includes(row.state) && !isHeld(row.id) && isSame(row, call))
     return parked && { row: parked, isParked: true }
   })
 }
