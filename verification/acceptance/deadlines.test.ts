@@ -247,7 +247,10 @@ test('an approved action that no client claims expires at its deadline; one that
   await stream.next('message', ({ message }) => message.content === 'Nobody did it.')
   await stream.ended()
   for (const { id } of [proposal, free]) {
-    expect(await settled(server, id)).toMatchObject({ state: 'expired', attempt: 0 })
+    expect(await settled(server, id)).toMatchObject({
+      ...{ state: 'expired', attempt: 0 },
+      outcome: { text: expect.stringContaining('This was approved, but no client claimed it in time') },
+    })
     expect(await admin.send('POST', `/api/actions/${id}/claim`, { body: {} })).toMatchObject({
       status: 409,
       body: { action: { state: 'expired' } },

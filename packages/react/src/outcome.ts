@@ -60,7 +60,7 @@ export function outcomeText(action: Action, nowMs: number): string {
       return `Expired ${at}, not run`
     case 'cancelled':
       // The server does not know what a program does by itself.
-      if (error?.kind === 'withdrawn') return joined(message, executor === 'client' ? `${at}, not approved here` : `${at}, not run`)
+      if (error?.kind === 'withdrawn') return joined(message, executor === 'client' ? `${at}, not started here` : `${at}, not run`)
       return joined(`Cancelled ${at}, not run`, message)
     case 'outcome_unknown': {
       const checking = checks ? (checks.ended ? 'no longer checking' : `checking until ${clockText(checks.until, nowMs)}`) : ''

@@ -67,7 +67,7 @@ const SENTENCES: Readonly<Record<AuditKind, (told: Told) => string>> = {
   voted: (told) => `${told.who} voted to ${told.text('verdict') || 'decide'} ${told.what}${standIn(told)}${because(told.text('reason'))}`,
   approved: (told) => `${told.who} approved ${told.what}${standIn(told)}${because(told.text('reason'))}`,
   declined: (told) => `${told.who} declined ${told.what}${standIn(told)}${because(told.text('reason'))}`,
-  expired: ({ what }) => `Nobody decided ${what} in time, so it expired`,
+  expired: ({ what }) => `Nobody decided or claimed ${what} in time, so it expired`,
   cancelled: ({ who, what, text }) => `${who} cancelled ${what}${because(text('reason'))}`,
   asked_again: askedAgain,
   claimed: (told) => `${told.who} took ${told.what} to carry it out${attempt(told)}`,

@@ -18,6 +18,7 @@ const facts = (changed: Partial<OutcomeFacts>): OutcomeFacts => ({
   error: null,
   resolution: null,
   executor: 'server',
+  decidedAt: null,
   ...changed,
 })
 const edited = { why: 'edit', reason: 'Ana changed the arguments', by: person, at: '' } as const
@@ -68,7 +69,13 @@ describe('the outcome says what happened', () => {
       'denied',
       /^Policy does not allow this: No refunds on Sunday\. Nothing was carried out\.$/,
     ],
-    ['an expiry', { state: 'expired' }, 'expired', /in time.*Nothing was carried out/],
+    ['an expiry', { state: 'expired' }, 'expired', /^Nobody decided about this in time \(act_1\)\. Nothing was carried out\.$/],
+    [
+      'the expiry of what was approved',
+      { state: 'expired', executor: 'client', decidedAt: '' },
+      'expired',
+      /^This was approved, but no client claimed it in time \(act_1\)\. Nothing was carried out\.$/,
+    ],
     [
       'a withdrawal',
       { state: 'cancelled', error: { kind: 'withdrawn', message: 'Withdrawn by the agent desk: mistake', retryable: false } },
@@ -80,6 +87,15 @@ describe('the outcome says what happened', () => {
       { state: 'cancelled', executor: 'client', error: { kind: 'withdrawn', message: 'Withdrawn by the agent desk', retryable: false } },
       'withdrawn',
       /^Withdrawn by the agent desk \(act_1\)\. It was not approved here\.$/,
+    ],
+    [
+      'a withdrawal of what was approved for a client',
+      {
+        ...{ state: 'cancelled', executor: 'client', decidedAt: '' },
+        error: { kind: 'withdrawn', message: 'Withdrawn by the agent desk', retryable: false },
+      },
+      'withdrawn',
+      /^Withdrawn by the agent desk \(act_1\)\. It was approved here, and no client claimed it\.$/,
     ],
     [
       'a declined call that its program ran',

@@ -39,6 +39,7 @@ export type OutcomeFacts = Pick<
   | 'result'
   | 'resolution'
   | 'executor'
+  | 'decidedAt'
   | 'redactedAt'
 >
 
@@ -53,7 +54,7 @@ const OUTCOMES: Readonly<Record<ActionState, (action: OutcomeFacts) => ActionOut
   succeeded: (action) => ({ status: 'succeeded', text: joined(successText(action), ranWith(action)) }),
   failed: (action) => ({ status: 'failed', text: joined(failureText(action), ranWith(action)) }),
   declined: declinedOutcome,
-  expired: ({ id }) => ({ status: 'expired', text: `Nobody decided about this in time (${id}). Nothing was carried out.` }),
+  expired: expiredOutcome,
   cancelled: cancelledOutcome,
   outcome_unknown: (action) => ({
     status: 'outcome_unknown',
@@ -98,9 +99,16 @@ function declinedOutcome({ id, policy, votes }: OutcomeFacts): ActionOutcome {
   return { status: 'declined', text: joined(text, said) }
 }
 
-function cancelledOutcome({ id, error, executor }: OutcomeFacts): ActionOutcome {
+/** What is approved for a client expires, too, where none claims it. */
+function expiredOutcome({ id, decidedAt }: OutcomeFacts): ActionOutcome {
+  const why = decidedAt === null ? 'Nobody decided about this in time' : 'This was approved, but no client claimed it in time'
+  return { status: 'expired', text: `${why} (${id}). Nothing was carried out.` }
+}
+
+function cancelledOutcome({ id, error, executor, decidedAt }: OutcomeFacts): ActionOutcome {
   // The server does not know what the program does by itself.
-  const end = executor === 'client' ? 'It was not approved here.' : 'Nothing was carried out.'
+  const here = decidedAt === null ? 'It was not approved here.' : 'It was approved here, and no client claimed it.'
+  const end = executor === 'client' ? here : 'Nothing was carried out.'
   if (error?.kind === 'withdrawn' || error?.kind === 'ran_elsewhere') {
     return { status: 'withdrawn', text: `${error.message} (${id}). ${end}` }
   }

@@ -47,7 +47,8 @@ export async function noteRanElsewhere(deps: GateDeps, actionId: string, said: R
 /** Returns how the action had ended here; undefined where it may have run by an approval. */
 function whatBecameOf(row: ActionRow): string | undefined {
   if (row.state === 'declined') return 'This was declined'
-  if (row.state === 'expired') return 'Nobody decided about this in time'
+  if (row.state === 'expired')
+    return row.decided_at === null ? 'Nobody decided about this in time' : 'This was approved, but no client claimed it in time'
   return row.state === 'cancelled' ? (stored.errorOf(row)?.message ?? 'This was cancelled') : undefined
 }
 

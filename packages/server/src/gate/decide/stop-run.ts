@@ -10,6 +10,7 @@ import { expireWaiting } from './expire.ts'
 /** Why a run ended, and why what else it was about to do was not started. */
 export const STOPPED = 'The run was stopped because an action was declined'
 export const EXPIRED = 'The run was stopped because nobody decided in time'
+const UNCLAIMED = 'The run was stopped because no client claimed an approved action in time'
 export const INSISTED = `The run was stopped because the agent proposed a declined action ${MAX_REPEATS} times again`
 
 /** Why a run is stopped, and by whom; undefined when time did it. */
@@ -59,6 +60,6 @@ function endStopped({ session }: RunContext, runId: string, { reason }: StopReas
 export function* stopAfterExpiry(deps: GateDeps, context: SessionContext, expired: ActionRow): Tx<void> {
   const { session } = context
   if (session && expired.run_id !== null && deps.agentStopsOnDecline(expired.agent)) {
-    yield* stopRun({ ...context, session }, expired.run_id, { reason: EXPIRED, by: undefined })
+    yield* stopRun({ ...context, session }, expired.run_id, { reason: expired.decided_at === null ? EXPIRED : UNCLAIMED, by: undefined })
   }
 }

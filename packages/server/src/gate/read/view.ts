@@ -224,6 +224,7 @@ export function* viewOutcome(row: ActionRow, knownVotes?: Vote[]): Tx<ActionOutc
     result: stored.resultOf(row) ?? undefined,
     resolution: stored.resolutionOf(row),
     executor: row.executor,
+    decidedAt: isoOrNull(row.decided_at),
     redactedAt: row.redacted_at === null ? undefined : isoTime(row.redacted_at),
   })
 }
