@@ -18,7 +18,7 @@ import {
   textsIn,
   verifyTemplates,
 } from '@countersign/toolkit/internal'
-import type { OperationPlan } from './plan.ts'
+import { type OperationPlan, READS } from './plan.ts'
 import type { OperationOverride } from './section.ts'
 
 /** The configuration of one operation, with its templates parsed and checked against the arguments. */
@@ -33,8 +33,6 @@ export interface ReadOverride {
   /** Returns the arguments by the names that templates use: a member of the body has its own name, unless an argument has that name. */
   named(args: JsonObject): JsonObject
 }
-
-const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** @param report Gets each problem with its path inside the override. */
 export function readOverride(

@@ -11,6 +11,9 @@ import { type RequestBody, readRequestBody } from './request-body.ts'
 import { bodyFindings, writeBody } from './write-body.ts'
 import { type PathPart, parameterFindings, readPath, writeHeaders, writePath, writeQuery } from './write-parameters.ts'
 
+/** The methods that only read, unless the configuration says otherwise. */
+export const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
 /** A request without its server and its credentials. */
 export interface WrittenRequest {
   path: string
@@ -63,7 +66,7 @@ export function planOperation(
     check(args) {
       const checked = checkSchema()(args)
       if (!checked.ok) return checked
-      const findings = parameterFindings(parameters, args)
+      const findings = parameterFindings(parameters, args, !READS.has(method))
       if (body && args.body !== undefined) findings.push(...bodyFindings(body, files(), args.body))
       return findings.length === 0 ? checked : { ok: false, issues: toArgumentIssues(findings) }
     },

@@ -29,12 +29,15 @@ export function readPath(path: string): PathPart[] {
 const encodeLiteral = (text: string): string =>
   text.replaceAll(/[^A-Za-z0-9\-._~!$&'()*+,;=:@%/{}]/g, (character) => encodeURIComponent(character))
 
-/** Returns the faults of arguments that do not fit their place in the request, in words that follow the name. */
-export function parameterFindings(parameters: readonly Parameter[], args: JsonObject): Finding[] {
+/**
+ * Returns the faults of arguments that do not fit their place in the request, in words that follow the name.
+ * @param mayChange False for a method that only reads.
+ */
+export function parameterFindings(parameters: readonly Parameter[], args: JsonObject, mayChange: boolean): Finding[] {
   return parameters.flatMap((parameter) => {
     const value = args[parameter.argument]
     if (value === undefined) return []
-    const words = faultOf(parameter, value)
+    const words = faultOf(parameter, value) ?? (mayChange ? unsentFault(parameter, value) : undefined)
     return words === undefined ? [] : [{ path: [parameter.argument], words }]
   })
 }
@@ -62,6 +65,19 @@ function faultOf(parameter: Parameter, value: JsonValue): string | undefined {
   if (parameter.in === 'cookie' && typeof value === 'object') return 'must be text, a number or true/false: it is sent in a cookie'
   return undefined
 }
+
+/**
+ * Returns why a value would be left out of the request: the card would show it, and `DELETE /tasks` without the empty list of ids deletes
+ * all of them.
+ */
+function unsentFault({ in: place, style, isJson }: Parameter, value: JsonValue): string | undefined {
+  if (place === 'path' || isJson) return undefined
+  if (isNothing(value)) return `must not be ${value === null ? 'null' : 'empty'}: it would not be sent`
+  return style === 'deepObject' && holdsEmpty(value) ? 'must not hold an empty list or object: it would not be sent' : undefined
+}
+
+const holdsEmpty = (value: JsonValue): boolean =>
+  value !== null && typeof value === 'object' && (isNothing(value) || Object.values(value).some(holdsEmpty))
 
 /**
  * Returns the segments of a value. A slash in a value is sent as `%2F` (RFC 6570, simple expansion), but some services decode it before

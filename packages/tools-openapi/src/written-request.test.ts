@@ -108,6 +108,37 @@ test('what a form cannot say is refused, and not shown as a change that is never
   expect(refused('send1', { meta: { a: null } })).toEqual([])
 })
 
+test('a write whose query or header cannot hold a value is refused: without the value it would change something else', async () => {
+  await using service = await startService()
+  const none: JsonObject = { anyOf: [{ type: 'string' }, { type: 'null' }] }
+  const parameters: JsonObject[] = [
+    list('ids', {}),
+    list('joined', { explode: false }),
+    { name: 'filter', in: 'query', style: 'deepObject', explode: true, schema: { type: 'object' } },
+    { name: 'owner', in: 'query', schema: none },
+    { name: 'scope', in: 'header', schema: none },
+    { name: 'where', in: 'query', content: { 'application/json': { schema: { type: 'object' } } } },
+  ]
+  const paths = { '/tasks': { delete: { operationId: 'purge', parameters }, get: { operationId: 'find', parameters } } }
+  const { tool } = await openApi({ openapi: '3.1.0', paths }, { baseUrl: service.url })
+  const refused = (args: JsonObject) => {
+    const checked = tool('purge').check(args)
+    return checked.ok ? [] : checked.issues.map(({ path, message }) => `${path} ${message}`)
+  }
+  expect(refused({ ids: [] })).toEqual(['/ids ids must not be empty: it would not be sent.'])
+  expect(refused({ joined: [] })).toEqual(['/joined joined must not be empty: it would not be sent.'])
+  expect(refused({ filter: {} })).toEqual(['/filter filter must not be empty: it would not be sent.'])
+  expect(refused({ filter: { team: { ids: [] } } })).toEqual([
+    '/filter filter must not hold an empty list or object: it would not be sent.',
+  ])
+  expect(refused({ owner: null })).toEqual(['/owner owner must not be null: it would not be sent.'])
+  expect(refused({ scope: null })).toEqual(['/scope scope must not be null: it would not be sent.'])
+  // JSON can say both, and a read changes nothing.
+  expect(refused({ ids: ['7'], owner: '', filter: { team: '1' }, where: {} })).toEqual([])
+  await call(tool('find'), { ids: [], owner: null })
+  expect(service.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /tasks'])
+})
+
 const projects = { '/projects/{id}/files': { get: { operationId: 'files' } } }
 
 test('a slash in a value of the path is sent as %2F, and what leads elsewhere is refused in every spelling', async () => {

@@ -48,6 +48,19 @@ test('a read sends neither body nor idempotency key, and only the query that is 
   expect(getOrders).toMatchObject({ effect: 'read', idempotent: true })
 })
 
+test('a write with an empty list in its query is refused: without the list it would change something else', () => {
+  const ids = { type: 'object', properties: { ids: { type: 'array', items: { type: 'string' } } } }
+  const purge = { path: '/tasks', query: { id: '{ids}' }, input: ids }
+  const tool = open({ purge: { ...purge, method: 'DELETE' }, find: { ...purge, method: 'GET' } })
+  expect(tool('purge').check({ ids: [] })).toEqual({
+    ok: false,
+    issues: [{ path: '/ids', message: 'ids must not be empty: it would not be sent.' }],
+  })
+  expect(tool('purge').check({ ids: ['7'] })).toMatchObject({ ok: true })
+  expect(tool('purge').check({})).toMatchObject({ ok: true })
+  expect(tool('find').check({ ids: [] })).toMatchObject({ ok: true })
+})
+
 test('a POST without a body template sends every argument that its path does not use', async () => {
   answers(201, { order: { id: 'ORD-9' } })
   const checkout = open(SHOP)('checkout')

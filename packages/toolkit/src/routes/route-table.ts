@@ -2,9 +2,9 @@ import type { ArgumentCheck, ClientRequest, ExecuteContext, JsonObject, JsonValu
 import { credentialOf, NO_CREDENTIAL } from '../http/credential.ts'
 import { callHttp, type HttpCall } from '../http/http-call.ts'
 import { headerFault } from '../http/is-header.ts'
-import { asText, fillJson, fillWords, member, namesBefore } from '../http/template.ts'
+import { asText, fillJson, fillWords, type JsonTemplate, member, namesBefore, namesIn, textsIn } from '../http/template.ts'
 import { buildUrl, fillUrlText, pathFindings } from '../http/url-template.ts'
-import { toArgumentIssues } from '../schema/issues.ts'
+import { type Finding, toArgumentIssues } from '../schema/issues.ts'
 import { openPatternBudget } from '../schema/pattern-cost.ts'
 import type { SetupProblem } from '../setup-error.ts'
 import type { OutboundContext } from '../source.ts'
@@ -113,15 +113,27 @@ const askedOf = ({ network, base, headers, redactor }: Service, timeoutMs: numbe
     callHttp({ network, method: 'GET', url, own: base.origin, headers, redactor, signal, timeoutMs, mayBeMissing: true }),
 })
 
-function checkArguments({ check, path, before, verify }: ReadRoute, args: JsonObject): ArgumentCheck {
+function checkArguments({ check, effect, path, query, before, verify }: ReadRoute, args: JsonObject): ArgumentCheck {
   const checked = check(args)
   if (!checked.ok) return checked
   const paths = [path, before?.get, verify?.path].filter((template) => template !== undefined)
   // The key is ours, not an argument; what could be wrong with it is nothing.
-  const findings = new Map(
-    paths.flatMap((path) => pathFindings(path, { [KEY]: 'key', ...args })).map((finding) => [String(finding.path[0]), finding]),
-  )
+  const inPaths = paths.flatMap((path) => pathFindings(path, { [KEY]: 'key', ...args }))
+  const inQuery = effect === 'write' ? query.flatMap(([, template]) => unsentFindings(template, args)) : []
+  const findings = new Map([...inPaths, ...inQuery].map((finding) => [String(finding.path[0]), finding]))
   return findings.size === 0 ? checked : { ok: false, issues: toArgumentIssues([...findings.values()]) }
+}
+
+/**
+ * The findings about lists that a query leaves out, because they are empty: the card would show them, and `DELETE /tasks` without the empty
+ * list of ids deletes all of them.
+ */
+function unsentFindings(template: JsonTemplate, args: JsonObject): Finding[] {
+  const value = 'text' in template ? fillJson(template, args) : undefined
+  if (!Array.isArray(value) || value.length > 0) return []
+  return textsIn(template)
+    .flatMap(namesIn)
+    .map((name) => ({ path: [name], words: 'must not be empty: it would not be sent' }))
 }
 
 function bodyOf({ body }: ReadRoute, args: JsonObject): JsonValue | undefined {
