@@ -26,6 +26,40 @@ test('server-memory: what is to be forgotten is shown', async () => {
   expect(await call('search_nodes', { query: 'Ana' })).toMatchObject({ entities: [{ name: 'Ana' }] })
 })
 
+test('server-memory: the relations that are forgotten with an entity are shown, and the decision rests on them', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'mcp-memory-'))
+  const { tool, call } = await openSource({
+    command: node,
+    args: [counterpart('@modelcontextprotocol/server-memory/dist/index.js')],
+    env: { MEMORY_FILE_PATH: join(folder, 'm.jsonl') },
+  })
+  const look = () => tool('delete_entities').preview?.({ entityNames: ['Ana'] }, signal)
+  const entities = ['Ana', 'Ben'].map((name) => ({ name, entityType: 'person', observations: [] }))
+  await call('create_entities', { entities })
+  const before = await look()
+  await call('create_relations', { relations: [{ from: 'Ben', relationType: 'reports to', to: 'Ana' }] })
+  const shown = await look()
+  expect(shown?.fields).toEqual([
+    { field: 'Ana', oldValue: [] },
+    { field: 'relations', oldValue: ['Ben reports to Ana'] },
+  ])
+  expect(shown?.precondition).not.toEqual(before?.precondition)
+})
+
+test('server-memory: what is too large to be read whole is not shown as if nothing were forgotten', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'mcp-memory-'))
+  const { tool, call } = await openSource({
+    command: node,
+    args: [counterpart('@modelcontextprotocol/server-memory/dist/index.js')],
+    env: { MEMORY_FILE_PATH: join(folder, 'm.jsonl') },
+  })
+  await call('create_entities', { entities: [{ name: 'Ana', entityType: 'person', observations: ['x'.repeat(300_000)] }] })
+  await expect(tool('delete_entities').preview?.({ entityNames: ['Ana'] }, signal)).rejects.toMatchObject({
+    kind: 'refused',
+    message: 'What is to be forgotten could not be read whole.',
+  })
+})
+
 test('server-everything: pictures arrive, get-env is asked about, a tool that is only a task is one', async () => {
   const { source, tool, call } = await openSource({
     command: node,

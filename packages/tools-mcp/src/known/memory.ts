@@ -1,7 +1,8 @@
-import type { JsonObject, JsonValue, PreviewField } from '@countersign/core'
+import { type JsonObject, type JsonValue, type PreviewField, parseJson, ToolError } from '@countersign/core'
+import { isObject } from '@countersign/toolkit/internal'
 import { entriesOf, type KnownServer, type ReadOther, reads, said } from './known-tool.ts'
 
-/** `@modelcontextprotocol/server-memory`: a deletion shows the stored values. */
+/** `@modelcontextprotocol/server-memory`: a deletion shows the stored values, and the relations that go with them. */
 export const MEMORY: KnownServer = {
   startedBy: ['@modelcontextprotocol/server-memory', 'mcp-server-memory'],
   tools: {
@@ -9,8 +10,7 @@ export const MEMORY: KnownServer = {
     create_entities: { effect: 'write', describe: ({ entities }) => `Remember ${listed(entities, ({ name }) => said(name))}` },
     create_relations: {
       effect: 'write',
-      describe: ({ relations }) =>
-        `Remember that ${listed(relations, ({ from, relationType, to }) => `${said(from)} ${said(relationType)} ${said(to)}`)}`,
+      describe: ({ relations }) => `Remember that ${listed(relations, relationWords)}`,
     },
     add_observations: {
       effect: 'write',
@@ -30,22 +30,36 @@ export const MEMORY: KnownServer = {
     delete_relations: {
       effect: 'write',
       risk: 'high',
-      describe: ({ relations }) =>
-        `Forget that ${listed(relations, ({ from, relationType, to }) => `${said(from)} ${said(relationType)} ${said(to)}`)}`,
+      describe: ({ relations }) => `Forget that ${listed(relations, relationWords)}`,
     },
   },
 }
+
+const relationWords = ({ from, relationType, to }: JsonObject): string => `${said(from)} ${said(relationType)} ${said(to)}`
 
 const listed = (value: JsonValue | undefined, words: (entry: JsonObject) => string): string =>
   entriesOf(value)
     .flatMap((entry) => (entry !== null && typeof entry === 'object' && !Array.isArray(entry) ? [words(entry)] : []))
     .join(', ')
 
+/** @throws ToolError when the stored values were not read whole: the card must not look as if nothing were lost. */
 async function forgotten(names: JsonValue | undefined, read: ReadOther): Promise<PreviewField[]> {
-  const found = await read('open_nodes', { names: names ?? [] })
-  const entities = found !== null && typeof found === 'object' && !Array.isArray(found) ? entriesOf(found.entities) : []
-  return entities.map((entity) => {
-    const { name, observations } = entity as JsonObject
-    return { field: said(name), oldValue: observations ?? null }
-  })
+  const { entities, relations } = graphIn(await read('open_nodes', { names: names ?? [] }))
+  if (!Array.isArray(entities)) throw new ToolError('refused', 'What is to be forgotten could not be read whole.')
+  const lost = entriesOf(relations).map((relation) => relationWords(relation as JsonObject))
+  return [
+    ...entities.map((entity) => {
+      const { name, observations } = entity as JsonObject
+      return { field: said(name), oldValue: observations ?? null }
+    }),
+    // The server removes them with either of their two ends.
+    ...(lost.length > 0 ? [{ field: 'relations', oldValue: lost.sort() }] : []),
+  ]
+}
+
+/** Returns the graph in an answer; older servers give it as JSON text. */
+function graphIn(found: JsonValue | undefined): JsonObject {
+  const parsed = typeof found === 'string' ? parseJson(found) : undefined
+  const graph = parsed?.ok ? parsed.value : found
+  return isObject(graph) ? graph : {}
 }
