@@ -23,6 +23,7 @@ async function startOpencode() {
   const parts = new Map<string, object>()
   const replies: { id: string; reply: string; message?: string }[] = []
   const changed = { ...Promise.withResolvers<void>() }
+  const failing = new Set<string>()
   const answer = (response: ServerResponse, status: number, body: unknown) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   const server = createServer(async (request, response) => {
@@ -32,6 +33,7 @@ async function startOpencode() {
     if (first === 'permission' && method === 'GET') return answer(response, 200, [...pending.values()])
     if (first === 'permission') {
       const body = (await json(request)) as { reply: string; message?: string }
+      if (failing.delete(id)) return response.destroy()
       if (!pending.delete(id)) return answer(response, 404, {})
       replies.push({ id, ...body })
       changed.resolve()
@@ -49,6 +51,8 @@ async function startOpencode() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     replies,
+    /** The connection breaks at the next reply to this permission. */
+    breakAt: (id: string) => failing.add(id),
     /** Opencode waits for a permission of a call. */
     wait(id: string, permission: string, tool: string, input: JsonObject) {
       const call = { messageID: `msg_${id}`, callID: `call_${id}` }
@@ -136,6 +140,21 @@ test('a server that is restarted while people are asked keeps the question, and 
   await decide(server, card, { verdict: 'approve' })
   expect(await opencode.nextReply()).toEqual({ id: 'p1', reply: 'once' })
   expect(opencode.replies).toHaveLength(1)
+})
+
+test('a reply that does not reach opencode is made again: the call does not wait for ever, and runs once', async () => {
+  const { server, opencode, bridge } = await start()
+  opencode.breakAt('p1')
+  opencode.breakAt('p2')
+  bridge.take(opencode.wait('p1', 'bash', 'bash', { command: 'npm publish' }))
+  const card = await waiting(server)
+  await decide(server, card, { verdict: 'approve' })
+  expect(await opencode.nextReply()).toEqual({ id: 'p1', reply: 'once' })
+  bridge.take(part('p1', { status: 'completed', output: 'published', metadata: { exit: 0 } }))
+  expect(await settled(server, card.id)).toMatchObject({ state: 'succeeded', attempt: 1 })
+  bridge.take(opencode.wait('p2', 'bash', 'bash', { command: 'npm deploy' }))
+  expect(await opencode.nextReply()).toMatchObject({ id: 'p2', reply: 'reject' })
+  expect(opencode.replies).toHaveLength(2)
 })
 
 test('answered in opencode first, the card is closed as answered elsewhere and opencode gets no second reply', async () => {

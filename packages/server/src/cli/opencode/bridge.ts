@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { JsonObject } from '@countersign/core'
 import { isObject } from '../../coding-agent/hosts.ts'
 import { askUntilAnswered } from '../connect/ask-until-answered.ts'
@@ -30,6 +31,7 @@ interface Open {
 /** The permissions whose name says that the tool call itself is allowed; others are about more than its input. */
 const OF_THE_CALL = new Set(['bash', 'edit', 'read', 'glob', 'grep', 'list', 'webfetch', 'websearch'])
 const MAX_OUTPUT_CHARS = 100_000
+const REPLY_AGAIN_MS = 1_000
 /** The error of a call that was under way when its turn was aborted. */
 const ABORTED = 'Tool execution aborted'
 
@@ -83,7 +85,7 @@ export function createBridge({ opencode, post, complain, againMs }: BridgeDeps):
       if (signal.aborted) return
       // Before the reply: what came of the call may be here before its answer.
       if (first.isAllowed) allow(key, await about)
-      if (await reply(id, first)) return void open.delete(id)
+      if (await reply(id, first, asked)) return void open.delete(id)
     }
     const said = await asked.replied.promise
     if (signal.aborted) return
@@ -97,10 +99,20 @@ export function createBridge({ opencode, post, complain, againMs }: BridgeDeps):
     allowed.set(key, (allowed.get(key) ?? new Set()).add(about))
   }
 
-  /** Replies to opencode. Returns false when somebody else was first. */
-  async function reply(id: string, { isAllowed, reason }: { isAllowed: boolean; reason: string }): Promise<boolean> {
+  /**
+   * Replies to opencode, again and again where it cannot be reached: it waits for as long as it has no reply. Returns false when somebody else
+   * was first, or it does not wait any more.
+   */
+  async function reply(id: string, { isAllowed, reason }: { isAllowed: boolean; reason: string }, { replied }: Open): Promise<boolean> {
     if (!isAllowed) complain(reason)
-    return opencode.reply(id, isAllowed ? { reply: 'once' } : { reply: 'reject', message: reason })
+    for (let tries = 1; ; tries++) {
+      try {
+        return await opencode.reply(id, isAllowed ? { reply: 'once' } : { reply: 'reject', message: reason })
+      } catch (error) {
+        if (tries === 1) complain(`${sentenceOf(error)}; replying again`)
+      }
+      if (typeof (await Promise.race([delay(againMs ?? REPLY_AGAIN_MS), replied.promise])) === 'string') return false
+    }
   }
 
   /** Tells the server that somebody replied in opencode. Returns true when it waits for what comes of the call. */
