@@ -130,3 +130,20 @@ test('whatever its source, a write is high risk by its method or its name; the n
     ['payments.note', undefined, undefined],
   ])
 })
+
+test('the headline that a coded tool reads holds none of its secrets', async () => {
+  const close = defineTool({
+    name: 'close',
+    description: '',
+    input: { type: 'object' },
+    effect: 'write',
+    credentials: { token: 'tok-12345' },
+    preview: () => ({ fields: [{ field: 'owner', oldValue: 'tok-12345' }], headline: 'Close the account of “tok-12345”' }),
+    execute: () => null,
+  })
+  const tool = openTools({ crm: { prefix: true, tools: [close] } }).byName('crm.close')
+  expect(await tool?.preview?.({}, new AbortController().signal)).toMatchObject({
+    headline: 'Close the account of “[redacted]”',
+    fields: [{ field: 'owner', oldValue: '[redacted]' }],
+  })
+})

@@ -24,9 +24,13 @@ export function redactTool(tool: ToolDraft, redactor: Redactor): ToolDraft {
     execute: async (args: JsonObject, context: ExecuteContext) => redactor.json(await attempt(tool.execute(args, context))),
     ...(preview && {
       preview: async (args: JsonObject, signal: AbortSignal) => {
-        const { fields, ...rest } = await attempt(preview(args, signal))
-        // The precondition is never shown, only hashed.
-        return { fields: fields.map((field) => redactField(field, redactor)), ...rest }
+        const { fields, headline, ...rest } = await attempt(preview(args, signal))
+        return {
+          fields: fields.map((field) => redactField(field, redactor)),
+          ...(headline !== undefined && { headline: redactor.text(headline) }),
+          // The precondition is never shown, only hashed.
+          ...rest,
+        }
       },
     }),
     ...(change && { change: { ...change, fields: change.fields.map((field) => redactField(field, redactor)) } }),

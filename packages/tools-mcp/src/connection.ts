@@ -27,6 +27,8 @@ export interface ConnectionOptions {
   /** Called with all entries of `tools/list`, as received, after connecting and whenever the server reports a change. */
   onListed(entries: unknown[], notes: string[]): void
   onAway(why: string): void
+  /** Removes the secrets of the configuration from a text. */
+  redact(text: string): string
   /** Called with a description of unexpected behaviour of the server. */
   onOdd(words: string): void
 }
@@ -118,7 +120,7 @@ export class McpConnection {
     } catch (error) {
       const isGone = isLostSession(error)
       const failure = readFailure(error, this.#options.name, effect, signal)
-      if (isGone || failure.kind === 'unreachable') this.#lost(client, plainLine(failure.message, 300))
+      if (isGone || failure.kind === 'unreachable') this.#lost(client, failure.message)
       if (!isGone || effect === 'write') throw failure
     }
     // The request had no effect: the server does not know the session. A read is repeated in a new session.
@@ -152,7 +154,7 @@ export class McpConnection {
       await client.ping({ signal, timeout: PATIENCE_MS })
       return client
     } catch (error) {
-      this.#lost(client, plainLine(readFailure(error, this.#options.name, 'read', signal).message, 300))
+      this.#lost(client, readFailure(error, this.#options.name, 'read', signal).message)
     }
     return this.#again(signal)
   }
@@ -181,7 +183,7 @@ export class McpConnection {
       client.onclose = () => this.#lost(client, 'it went away')
       await this.#list()
     } catch (error) {
-      this.#away(plainLine(reasonOf(error), 300))
+      this.#away(reasonOf(error))
     }
   }
 
@@ -259,7 +261,10 @@ export class McpConnection {
     this.#away(why)
   }
 
-  #away(why: string): void {
+  /** @param said It may quote the server, which may repeat what a request signed in with. */
+  #away(said: string): void {
+    // A secret that was cut would not be recognised.
+    const why = plainLine(this.#options.redact(said), 300)
     const client = this.#client
     this.#client = undefined
     this.#hasFailed = true

@@ -112,6 +112,13 @@ test('over HTTP the status that refuses the handshake of the older protocol is t
   expect((await source.check())[0]?.message).toMatch(/^The MCP server s is away: HTTP 401: /)
 })
 
+test('over HTTP what is said of a server that is away holds no secret, also where its answer repeats one', async () => {
+  const server = await startSessionServer(undefined, { unknownStatus: 500, initializeStatus: 401 })
+  const { source, said } = await openSource({ url: server.url, headers: { authorization: `Bearer ${'tok-1234'.repeat(60)}` } })
+  expect(source.away?.why).toContain('refused [redacted]')
+  expect(JSON.stringify([source.away, said, await source.check()])).not.toContain('tok-1234')
+})
+
 test('an address is an http or https address, and a private one only where the configuration writes it', async () => {
   await expect(openSource({ url: 'file:///etc/passwd' })).rejects.toThrow('must be an http or https address')
   await expect(openSource({ url: 'http://name:secret@example.com/' })).rejects.toThrow('without a name or password')

@@ -1,5 +1,13 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import type { OutboundContext, SetupProblem, SourceFinding, SourceServices, ToolDraft, ToolSource } from '@countersign/toolkit'
+import {
+  createRedactor,
+  type OutboundContext,
+  type SetupProblem,
+  type SourceFinding,
+  type SourceServices,
+  type ToolDraft,
+  type ToolSource,
+} from '@countersign/toolkit'
 import { openPatternBudget } from '@countersign/toolkit/internal'
 import type { Transport } from '@modelcontextprotocol/client'
 import { type McpCall, McpCalls } from './calls.ts'
@@ -67,6 +75,7 @@ export class McpSource implements ToolSource {
       connectMs: settings.startWithinMs,
       openTransport: () => settings.openTransport(() => this.#services?.log),
       onListed: (entries, notes) => this.#onListed(entries, notes),
+      redact: createRedactor(settings.secrets).text,
       onAway: (why) => this.#services?.log.warn({ group: settings.group, why, ...this.#errorOutput }, 'mcp.disconnected'),
       onOdd: (words) => this.#onOdd(words),
     })

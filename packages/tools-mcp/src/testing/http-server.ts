@@ -44,7 +44,7 @@ const sockets = new Map<number | undefined, Socket>()
 /**
  * Starts a server of the protocol 2025-11-25 with sessions. A tool does what its name says.
  * @param unknownStatus The status of its answers to requests that it does not know or that come before the handshake.
- * @param initializeStatus A status of the handshake that fails.
+ * @param initializeStatus A status of the handshake that fails. Its answer repeats what the request signed in with.
  */
 export async function startSessionServer(
   certificate?: Certificate,
@@ -58,7 +58,8 @@ export async function startSessionServer(
     if (request.method !== 'POST') return void response.writeHead(405).end()
     const { id, method, params = {} } = JSON.parse(body)
     const result = (value: object, headers?: Record<string, string>) => void json(200, { jsonrpc: '2.0', id, result: value }, headers)
-    if (method === 'initialize' && initializeStatus !== 200) return void json(initializeStatus, {})
+    if (method === 'initialize' && initializeStatus !== 200)
+      return void json(initializeStatus, { error: `refused ${request.headers.authorization}` })
     if (method === 'initialize') {
       const session = `session-${sessions.size}-${performance.now()}`
       sessions.add(session)
