@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url'
+import { createRedactor } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
+import { createStderrLog } from './stderr-log.ts'
 import { memoryPins, openSource } from './testing/open-source.ts'
 
 const RAW = fileURLToPath(new URL('./testing/raw-server.ts', import.meta.url))
@@ -115,4 +117,13 @@ test('a program that ends at once, one that says nothing and one that is not the
     })
   }
   expect((await opened[1].source.check())[0]?.message).toContain('still starting')
+})
+
+test('a secret at the place where a line of the error output is cut is not logged in part', () => {
+  const lines: string[] = []
+  const take = (facts: object) => void lines.push(JSON.stringify(facts))
+  const log = createStderrLog('s', createRedactor(['tok-0123456789']), () => ({ info: take, warn: take }))
+  log(Buffer.from(`${'x'.repeat(490)}tok-0123456789\n`))
+  expect(lines).toEqual([expect.stringContaining('xxx[redacted')])
+  expect(lines.join()).not.toContain('tok-')
 })

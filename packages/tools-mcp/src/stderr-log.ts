@@ -28,7 +28,8 @@ export function createStderrLog(
       unsaid = 0
       minuteEndsMs = nowMs + MINUTE_MS
     }
-    const line = redactor.text(plainLine(text, MAX_LINE_CHARACTERS))
+    // A secret that was cut would not be recognised.
+    const line = plainLine(redactor.text(text), MAX_LINE_CHARACTERS)
     lastWords.push(line)
     if (lastWords.length > MAX_LAST_WORDS) lastWords.shift()
     if (lines++ >= MAX_LINES_A_MINUTE) unsaid++
