@@ -1,12 +1,15 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Action, Grant } from '@countersign/core'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { openForArchive, retention } from '../../packages/server/src/store/index.ts'
 import { ADMIN_NAME } from '../testing/bootstrap-key.ts'
 import { settled as untilSettled, waiting as waitingFor } from '../testing/decisions.ts'
 import { exported, kindsOf, recordOf, verify } from '../testing/read-record.ts'
+import { runCommandLine } from '../testing/run-command.ts'
 import { call, startTalk } from '../testing/talk.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
-import { startTestServer } from '../testing/test-server.ts'
+import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
 
 test('redaction ends the grants that were made from an action, and takes away the values in them', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
@@ -138,3 +141,31 @@ test('redaction also takes away what the events of an action without a session r
   const ofOther = (events: typeof after) => events.filter(({ data }) => JSON.stringify(data).includes(kept.id))
   expect(ofOther(after)).toEqual(ofOther(before))
 })
+
+test.skipIf(inject('database') === 'postgres')(
+  'the space of what was redacted, or deleted with its session, is overwritten: no later backup holds it',
+  async () => {
+    using folder = temporaryFolder()
+    // Longer than a page of the file, so that whole pages get free.
+    const [letter, words] = [2, 3].map((n) => Array.from({ length: 2_000 }, (_, i) => `jane-roe-${n}-${i}`).join(' ')) as [string, string]
+    await using desk = await startTalk({ says: [{ text: words }, { text: 'Other words.' }] })
+    const { admin, dataDir } = desk.server
+    const { id: sessionId } = await admin.post('/api/sessions', { agent: 'desk' })
+    await admin.post(`/api/sessions/${sessionId}/messages`, { content: words })
+    const action = await admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: letter } })
+    await admin.post(`/api/actions/${action.id}/decision`, { verdict: 'approve' })
+    await untilSettled(desk.server, action.id)
+    await desk.server.settle()
+    // The ends of the texts, which are in pages of their own.
+    const endsIn = async (name: string): Promise<boolean[]> => {
+      const file = join(folder.path, name)
+      expect(await runCommandLine(['backup', file, '--data', dataDir])).toMatchObject({ code: 0, stderr: '' })
+      const bytes = readFileSync(file)
+      return ['jane-roe-2-1999', 'jane-roe-3-1999'].map((end) => bytes.includes(end))
+    }
+    expect(await endsIn('before')).toEqual([true, true])
+    await admin.post(`/api/actions/${action.id}/redact`, { reason: 'asked for by Jane' })
+    expect((await admin.send('DELETE', `/api/sessions/${sessionId}`)).status).toBe(200)
+    expect(await endsIn('after')).toEqual([false, false])
+  },
+)

@@ -34,6 +34,7 @@ const PRAGMAS = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL; -- an fsync on every commit
   PRAGMA foreign_keys = ON;
+  PRAGMA secure_delete = ON; -- what is deleted leaves the file, and so every later backup of it
   PRAGMA temp_store = MEMORY;
   PRAGMA cache_size = -65536; -- 64 MiB: with the default 2 MiB pages are read again from the file (351 against 274 cycles/s at 1 in flight)
   PRAGMA wal_autocheckpoint = 4000; -- pages, 16 MB
