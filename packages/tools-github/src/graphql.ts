@@ -1,5 +1,5 @@
-import { ToolError } from '@countersign/core'
-import { serviceMessage } from '@countersign/toolkit/internal'
+import { type JsonObject, type JsonValue, ToolError } from '@countersign/core'
+import { mayHaveRun, serviceMessage } from '@countersign/toolkit/internal'
 
 /** A change that GitHub's REST API does not offer, only its GraphQL API. */
 export interface Mutation {
@@ -19,23 +19,19 @@ export const CONVERT_TO_DRAFT: Mutation = {
 }`,
 }
 
-/** An error in a GraphQL answer. */
-interface GraphqlError {
-  type?: unknown
-  message?: unknown
-}
-
 /** The types of errors after which nothing was changed. An error without a type is an internal failure of GitHub. */
 const REFUSALS = new Set(['NOT_FOUND', 'FORBIDDEN', 'UNPROCESSABLE', 'INSUFFICIENT_SCOPES', 'RATE_LIMITED', 'RATE_LIMIT'])
 
 /** Returns the error of a change whose GraphQL answer holds errors; undefined for any other error. */
 export function readGraphqlError(error: unknown, about: string): ToolError | undefined {
   if (!(error instanceof Error) || !('errors' in error) || !Array.isArray(error.errors)) return undefined
-  const errors: GraphqlError[] = error.errors
+  const errors: JsonObject[] = error.errors
+  const data = 'data' in error ? (error.data as JsonValue) : undefined
   const message = errors.map(({ message }) => String(message ?? '')).join('; ')
   const said = serviceMessage({ message })
   const words = said === undefined ? '' : `: ${said}`
-  if (errors.length === 0 || !errors.every(({ type }) => REFUSALS.has(String(type)))) {
+  const isRefusal = errors.length > 0 && errors.every(({ type }) => REFUSALS.has(String(type)))
+  if (!isRefusal || mayHaveRun({ data, errors })) {
     return new ToolError('ambiguous', `GitHub failed${words}. Whether it acted is not known.`)
   }
   const retryable = errors.some(({ type }) => String(type).startsWith('RATE_LIMIT'))

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@countersign/core'
 import { expect, test } from 'vitest'
 import type { Fault } from '../../../examples/github/stand-in/server.ts'
 import { push } from '../../../examples/github/stand-in/server.ts'
@@ -56,6 +57,25 @@ test.each([
   await using bench = await openGithubBench({ fault: ({ path }) => (path === '/graphql' ? fault : undefined) })
   const error = await bench.run('convertToDraft', { number: 3 }).catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({ ...known, message: expect.stringContaining('Not now [redacted]') })
+})
+
+test.each<[string, JsonObject]>([
+  ['a part of the change', { data: { convertPullRequestToDraft: { pullRequest: null } }, errors: [{ type: 'FORBIDDEN', message: 'No' }] }],
+  [
+    'a place inside the change',
+    { data: null, errors: [{ type: 'FORBIDDEN', message: 'No', path: ['convertPullRequestToDraft', 'pullRequest'] }] },
+  ],
+])('drafts: a refusal that GraphQL tells with %s does not prove that nothing was changed', async (_, body) => {
+  await using bench = await openGithubBench({ fault: ({ path }) => (path === '/graphql' ? { status: 200, body } : undefined) })
+  const error = await bench.run('convertToDraft', { number: 3 }).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ kind: 'ambiguous', message: 'GitHub failed: No. Whether it acted is not known.' })
+})
+
+test('drafts: a refusal of the change itself is one, although GraphQL names the change in its answer', async () => {
+  const field = 'convertPullRequestToDraft'
+  const body = { data: { [field]: null }, errors: [{ type: 'FORBIDDEN', message: 'No', path: [field] }] }
+  await using bench = await openGithubBench({ fault: ({ path }) => (path === '/graphql' ? { status: 200, body } : undefined) })
+  await expect(bench.run('convertToDraft', { number: 3 })).rejects.toMatchObject({ kind: 'refused' })
 })
 
 test("drafts: each document is valid in GitHub's published schema, and what it does not have is noticed", () => {

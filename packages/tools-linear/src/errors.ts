@@ -1,6 +1,6 @@
 import { type JsonObject, ToolError } from '@countersign/core'
 import type { HttpAnswer } from '@countersign/toolkit'
-import { isObject, readRetryAfter, serviceMessage } from '@countersign/toolkit/internal'
+import { isObject, mayHaveRun, readRetryAfter, serviceMessage } from '@countersign/toolkit/internal'
 import type { LinearErrorType } from '@linear/sdk'
 
 /** The error types by the codes of older answers, which have no type. */
@@ -36,6 +36,7 @@ export async function linearError({ status, body, headers }: HttpAnswer, isWrite
   // The library is three megabytes of code, so it is loaded only when needed.
   const { parseLinearError } = await import('@linear/sdk')
   const errors = (isObject(body) && Array.isArray(body.errors) ? body.errors : []).filter(isObject).map(withType)
+  const data = isObject(body) ? body.data : undefined
   // An answer without GraphQL errors did not come from the API itself but from a wrong address or a proxy.
   if (errors.length === 0 && status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status)) {
     return new ToolError('refused', `Linear refused (${status})${inWords(serviceMessage(body))}.`, { retryable: false })
@@ -46,7 +47,9 @@ export async function linearError({ status, body, headers }: HttpAnswer, isWrite
   const said = serviceMessage(error.errors?.[0]?.message)
   // The library takes every 4xx for a wrong key. 408 means that the request did not arrive whole, or that what it began took too long.
   const isLate = status === 408 && errors.length === 0
-  const refusal = !isLate && Object.hasOwn(REFUSALS, type) ? REFUSALS[type as keyof typeof REFUSALS] : undefined
+  // A refusal of a part of the result, such as an author whom the key may not see, comes after the change was made.
+  const isDefinite = !isLate && !(isWrite && mayHaveRun({ data, errors }))
+  const refusal = isDefinite && Object.hasOwn(REFUSALS, type) ? REFUSALS[type as keyof typeof REFUSALS] : undefined
   if (refusal === undefined) {
     const unknown = isWrite ? ' Whether it acted is not known.' : ''
     return new ToolError('ambiguous', `Linear failed (${status})${inWords(said)}.${unknown}`)

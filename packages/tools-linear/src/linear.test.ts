@@ -238,6 +238,19 @@ test.each(CREATES)(
   },
 )
 
+test('a comment that Linear made but does not let the key read is found by its id, so that no retry posts it twice', async () => {
+  const hidden = { message: 'no', path: ['commentCreate', 'comment', 'user'], extensions: { type: 'forbidden' } }
+  const rewrite = (answer: unknown) =>
+    JSON.stringify(answer).startsWith('{"data":{"commentCreate"')
+      ? { data: { commentCreate: { success: true, comment: null } }, errors: [hidden] }
+      : answer
+  await using workspace = await openWorkspace({ rewrite })
+  const args = { issue: 'ENG-1', body: 'Once.' }
+  const { version } = await workspace.look('comment', args)
+  expect(await failure(workspace.run('comment', args, { version }))).toMatchObject({ kind: 'ambiguous' })
+  expect(await verify(workspace, 'comment', args, 'act_1.1', version)).toMatchObject({ done: true, output: { id: idOf('act_1.1') } })
+})
+
 test('a change whose answer was lost: done when it is so, not done when nothing happened at all, else unknown', async () => {
   let fate: Mishap | undefined
   await using workspace = await openWorkspace({ mishap: ({ query }) => (query.startsWith('mutation') ? fate : undefined) })
@@ -296,6 +309,39 @@ test.each<[string, Mishap, { kind: string; retryable: boolean }, string]>([
   [
     'a missing right',
     errorAnswer(403, { type: 'forbidden' }),
+    { kind: 'refused', retryable: false },
+    'Linear refused: the API key may not do that: said inside.',
+  ],
+  [
+    'a missing right, told with a part of the change',
+    {
+      status: 200,
+      body: {
+        data: { issueUpdate: { success: true, issue: null } },
+        errors: [{ message: 'said inside', extensions: { type: 'forbidden' } }],
+      },
+    },
+    { kind: 'ambiguous', retryable: true },
+    'Linear failed (200): said inside. Whether it acted is not known.',
+  ],
+  [
+    'a missing right, told from inside the change',
+    {
+      status: 200,
+      body: { data: null, errors: [{ message: 'said inside', path: ['issueUpdate', 'issue'], extensions: { type: 'forbidden' } }] },
+    },
+    { kind: 'ambiguous', retryable: true },
+    'Linear failed (200): said inside. Whether it acted is not known.',
+  ],
+  [
+    'a missing right for the change itself',
+    {
+      status: 200,
+      body: {
+        data: { issueUpdate: null },
+        errors: [{ message: 'said inside', path: ['issueUpdate'], extensions: { type: 'forbidden' } }],
+      },
+    },
     { kind: 'refused', retryable: false },
     'Linear refused: the API key may not do that: said inside.',
   ],
