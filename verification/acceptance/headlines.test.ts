@@ -222,3 +222,23 @@ test.each(['shop.cancel', 'stock.cancel'])(
     }
   },
 )
+
+test('an edit that names another thing is approved at once only where the card named all that it is headed by', async () => {
+  const order: JsonObject = { status: 'open', customer: { name: 'Ana' }, total: 20 }
+  const { server, calls, close } = await startShop(order)
+  try {
+    const edit = ({ id, revision, digest }: Action, orderId: string): Promise<Action> =>
+      server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve', revision, digest, arguments: { orderId } })
+    const first = await propose(server, 'shop.cancel', { orderId: '7' })
+    order.customer = { name: 'Bo' }
+    const asked = await edit(first, '8')
+    expect(asked).toMatchObject({ state: 'proposed', revision: 2, description: 'Cancel order 8 of “Bo” for 20 EUR' })
+    await server.settle()
+    expect(calls).toEqual([])
+    await edit(asked, '9')
+    await server.settle()
+    expect(calls).toEqual(['DELETE /orders/9'])
+  } finally {
+    await close()
+  }
+})

@@ -97,11 +97,15 @@ function* storeEdit(deps: GateDeps, context: CallerContext, { row, prepared, bod
 }
 
 /** True when the editor saw what the edited call would change as it is: no value that they were shown is another one by now. */
-function sawTarget(row: ActionRow, { preview, previewError, precondition }: PreparedAction): boolean {
+function sawTarget(row: ActionRow, { preview, previewError, precondition, headline, argumentsText }: PreparedAction): boolean {
   if (previewError !== null && row.preview_error === null) return false
+  // A headline may name what it is about: edited from order 7 to 8, another customer.
+  if (headline !== null && !wordsOf(row.description, argumentsText).isSupersetOf(wordsOf(headline))) return false
   // A diff holds old and new in one, so that only what it rests on tells whether the old is the same.
   if (preview?.some(({ diff }) => diff !== undefined) && precondition !== row.precondition) return false
   const shown: PreviewField[] = stored.previewOf(row) ?? []
   const before = new Map(shown.map(({ field, oldValue }) => [field, textOf(oldValue)]))
   return (preview ?? []).every(({ field, oldValue }) => !before.has(field) || before.get(field) === textOf(oldValue))
 }
+
+const wordsOf = (...texts: readonly string[]): Set<string> => new Set(texts.flatMap((text) => text.match(/[\p{L}\p{N}]+/gu) ?? []))
