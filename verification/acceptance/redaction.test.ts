@@ -5,6 +5,7 @@ import { expect, inject, test } from 'vitest'
 import { openForArchive, retention } from '../../packages/server/src/store/index.ts'
 import { ADMIN_NAME } from '../testing/bootstrap-key.ts'
 import { settled as untilSettled, waiting as waitingFor } from '../testing/decisions.ts'
+import { holdLock } from '../testing/hold-lock.ts'
 import { exported, kindsOf, recordOf, verify } from '../testing/read-record.ts'
 import { runCommandLine } from '../testing/run-command.ts'
 import { call, startTalk } from '../testing/talk.ts'
@@ -169,3 +170,43 @@ test.skipIf(inject('database') === 'postgres')(
     expect(await endsIn('after')).toEqual([false, false])
   },
 )
+
+for (const how of ['retry', 'claim'] as const) {
+  test.skipIf(inject('database') !== 'postgres')(
+    `a redacted action is not begun again by a ${how} that waited for the redaction`,
+    async () => {
+      await using target = await startTarget((_, nth) => ({ status: nth === 1 ? 400 : 200, body: { error: 'no' } }))
+      const own = {
+        prefix: false,
+        routes: { baseUrl: target.url, tools: { mine: { method: 'POST', path: '/mine', executor: 'client' } } },
+      } as const
+      await using desk = await startTestServer({ config: { tools: { ...toolsOf(target), own } } })
+      const { admin } = desk
+      const bot = await desk.as({ name: 'bot', kind: 'agent' })
+      const call = how === 'claim' ? { tool: 'mine', arguments: {} } : { tool: 'unkeyed', arguments: { what: 'ORD-17' } }
+      const { id }: Action = await bot.post('/api/actions', call)
+      await admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+      if (how === 'claim') {
+        const { epoch } = await bot.post(`/api/actions/${id}/claim`, {})
+        await bot.post(`/api/actions/${id}/result`, { epoch, error: { kind: 'refused', message: 'no' } })
+      }
+      const failed = await untilSettled({ admin }, id)
+      expect(failed.state).toBe('failed')
+      const held = await holdLock(desk, id)
+      const redacting = admin.send('POST', `/api/actions/${id}/redact`, { body: { reason: 'asked for by Ana' } })
+      await held.isWaitedFor()
+      const again = admin.send('POST', `/api/actions/${id}/${how}`, { body: how === 'claim' ? { retry: true } : {} })
+      await held.isWaitedFor(2)
+      await held.letGo()
+      expect((await redacting).status).toBe(200)
+      expect((await again).body.code).toBe('gone')
+      await desk.settle()
+      expect(target.writes).toHaveLength(how === 'claim' ? 0 : 1)
+      expect(await admin.get(`/api/actions/${id}`)).toMatchObject({
+        state: 'failed',
+        attempt: failed.attempt,
+        redactedAt: expect.any(String),
+      })
+    },
+  )
+}

@@ -1,6 +1,7 @@
-import { type Action, CountersignError } from '@countersign/core'
+import { type Action, assert, CountersignError } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import type { ActionRow, Outbox, Tx } from '../../store/index.ts'
+import { type ActionRow, actions, type Outbox, type Tx } from '../../store/index.ts'
+import { requireUnarchived } from '../caller.ts'
 import { openSession, type SessionContext } from '../context.ts'
 import { approvalInvalidReason, validityQueries } from '../decide/approval-validity.ts'
 import { revise, type Why } from '../decide/revise.ts'
@@ -67,6 +68,14 @@ export async function lookBefore(deps: GateDeps, row: ActionRow): Promise<Revali
   if (look.to !== 'start') return look
   const because = await deps.store.read(() => approvalInvalidReason(deps, row))
   return because ? requestReapproval(deps, row, because) : look
+}
+
+/** The action that another writer has changed since it was read. @throws CountersignError `gone` when that writer redacted or archived it. */
+export function* findOpen(actionId: string): Tx<ActionRow> {
+  const row = yield* actions.findAction.first({ id: actionId })
+  assert(row, 'an action that was read is there')
+  requireUnarchived(row)
+  return row
 }
 
 /** The refusal to execute an action that went back to people, or that policy now denies. */

@@ -12,7 +12,7 @@ import { findVisibleAction } from '../read/visible.ts'
 import { transactOnce } from '../transact-once.ts'
 import { failed } from './attempt.ts'
 import { nextKey } from './attempt-key.ts'
-import { type Begun, beginDecided, ConflictError, lookBefore, notAsDecided } from './begin-attempt.ts'
+import { type Begun, beginDecided, ConflictError, findOpen, lookBefore, notAsDecided } from './begin-attempt.ts'
 import type { Revalidation } from './revalidate.ts'
 import { settle } from './settle.ts'
 import { beginAttempt, type Startable } from './start-attempt.ts'
@@ -75,7 +75,10 @@ function* takeClaim(deps: GateDeps, context: CallerContext, { seen, look, again 
   checkpoint('claim.storing')
   const begun = yield* beginFor(deps, opened, { row: startable, seen, look, dueAtMs })
   if (!begun)
-    throw yield* refusal(yield* findNow(actionId), `action ${actionId} is no longer what it was: somebody else has it, or its time is over`)
+    throw yield* refusal(
+      yield* findOpen(actionId),
+      `action ${actionId} is no longer what it was: somebody else has it, or its time is over`,
+    )
   if ('asked' in begun) return { asked: yield* viewAction(begun.asked) }
   const started = begun.begun
   const end = 'fault' in bound ? failed(bound.fault.kind, `${bound.fault.message}; it was not carried out`, false) : begun.end

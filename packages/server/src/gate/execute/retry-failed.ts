@@ -1,13 +1,13 @@
 import { type Action, CountersignError } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, findAnswer, idempotently, type Tx } from '../../store/index.ts'
+import { type ActionRow, findAnswer, idempotently, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import { openSession } from '../context.ts'
 import { findForDecision } from '../decide/decide.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
 import { nextKey } from './attempt-key.ts'
-import { type Begun, beginDecided, ConflictError, type Decided, lookBefore, notAsDecided } from './begin-attempt.ts'
+import { type Begun, beginDecided, ConflictError, type Decided, findOpen, lookBefore, notAsDecided } from './begin-attempt.ts'
 import { orAdopt } from './recover.ts'
 import type { Revalidation } from './revalidate.ts'
 import { runAttempt } from './run-attempt.ts'
@@ -43,7 +43,7 @@ async function retryNow(deps: GateDeps, failed: Decided, look: Revalidation, cal
       const done = yield* beginDecided(deps, context, { row: failed, look, attempt })
       if (done && 'because' in done) throw new ConflictError(failed.id)
       if (done && 'asked' in done) return yield* viewAction(done.asked)
-      if (!done) throw yield* notFailed((yield* actions.findAction.first({ id: failed.id })) ?? failed)
+      if (!done) throw yield* notFailed(yield* findOpen(failed.id))
       begun = done
       return yield* viewAction(done.begun)
     })

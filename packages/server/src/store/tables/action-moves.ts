@@ -61,10 +61,10 @@ interface Given {
 
 type Conditions = (p: Pick<Given, 'now'>, dialect: Dialect) => ReturnType<typeof sql<boolean>>[]
 
-const notArchived = sql<boolean>`archived_at is null`
+const notClosed = sql<boolean>`(archived_at is null and redacted_at is null)`
 const inTime: Conditions = ({ now }, dialect) => [isInTime(dialect, now)]
 const always: Conditions = () => []
-const maySend: Conditions = (_, dialect) => [notArchived, mayStart(dialect)]
+const maySend: Conditions = (_, dialect) => [notClosed, mayStart(dialect)]
 
 /** By the clock of the database, as deadlines are: nothing starts while its approval can still be taken back. */
 const isGraceOver = (dialect: Dialect, now: number) => sql<boolean>`(starts_at is null or starts_at <= ${dialect.nowMs(now)})`
@@ -74,9 +74,9 @@ const CONDITIONS: Readonly<Record<MovedAsRead, Partial<Record<ActionState, Condi
   approve: { proposed: inTime },
   decline: { proposed: inTime },
   revise: {
-    proposed: (p, dialect) => [notArchived, ...inTime(p, dialect)],
-    approved: () => [notArchived],
-    failed: () => [notArchived],
+    proposed: (p, dialect) => [notClosed, ...inTime(p, dialect)],
+    approved: () => [notClosed],
+    failed: () => [notClosed],
   },
   // A client that claims too late is refused like a person who decides too late.
   start: {

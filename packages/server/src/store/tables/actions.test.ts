@@ -241,6 +241,20 @@ test.each(STORES)('an attempt begins only from the very row that was read: its r
   }
 })
 
+test.each(STORES)('an action that was redacted or archived is neither begun again nor asked again ($database)', async ({ open }) => {
+  await using temp = await open()
+  const { store } = temp
+  await store.transact(() => principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, 1))
+  for (const closed of ['redacted_at', 'archived_at'] as const) {
+    const id = `act_${closed}`
+    await store.transact(() => actions.insertAction.run(anAction(id, { state: 'failed', [closed]: 3 })))
+    for (const event of ['retry', 'revise'] as const) {
+      expect(await store.transact(() => move(id, event, { [closed]: null })), `${event} as it was before`).toBe(false)
+    }
+    expect(await store.read(() => actions.findAction.first({ id }))).toMatchObject({ state: 'failed', [closed]: 3 })
+  }
+})
+
 test.each(STORES)(
   'of several that take an attempt over one gets it, and the answer of its first owner is stale ($database)',
   async ({ open }) => {
