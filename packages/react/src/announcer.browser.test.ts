@@ -43,6 +43,15 @@ test('one new approval is one polite message that says how to answer', async () 
   })
 })
 
+test('no keys are named where they do not answer', async () => {
+  await openPage()
+  await stopClock(page)
+  await listen()
+  await show(page, { action: numbered(1), shortcuts: false })
+  await page.clock.runFor(1_000)
+  expect((await heard()).polite).toEqual(['Approval needed: Set order ORD-001 to processing, medium risk.'])
+})
+
 test('a batch of five arrivals is one message', async () => {
   await openPage()
   await stopClock(page)

@@ -8,18 +8,22 @@ import { RISK_WORDS, STATE_WORDS } from './words.ts'
 /** The current announcements for screen readers. Each needs a live region of its own, as in {@link CardAnnouncer}. */
 export type Announcements = { polite: string; assertive: string }
 
+type HasKeys = ((action: Action) => boolean) | undefined
+
 /** Arrivals within this time are one message. */
 const BATCH_MS = 500
 
-const HOW = 'In the card, press A and then Enter to approve, or D to decline.'
+const HOW = ' In the card, press A and then Enter to approve, or D to decline.'
 
 /**
  * Puts into words what happens to `actions`: one polite message per new approval, or per batch of them, the same once it is overdue, and
  * one for each outcome;
  * assertive ones only for what failed or may have run. The initial content is not announced, nor are older actions that are listed later.
  * @param loaded False while the initial content is still being read.
+ * @param hasKeys Whether the keys of the card answer this action: false for a person who may not decide it, and where they are switched
+ * off. Default: always.
  */
-export function useCardAnnouncements(actions: readonly Action[], loaded = true): Announcements {
+export function useCardAnnouncements(actions: readonly Action[], loaded = true, hasKeys?: HasKeys): Announcements {
   const [spoken, setSpoken] = useState<Announcements>({ polite: '', assertive: '' })
   const seen = useRef<{ actions: readonly Action[]; known: Map<string, Action>; newest: string }>(undefined)
   const news = useRef<Map<string, Action>>(new Map())
@@ -43,11 +47,11 @@ export function useCardAnnouncements(actions: readonly Action[], loaded = true):
     if (timer.current !== undefined) return
     timer.current = setTimeout(() => {
       timer.current = undefined
-      const said = speak([...news.current.values()])
+      const said = speak([...news.current.values()], hasKeys)
       news.current.clear()
       setSpoken((last) => ({ polite: again(last.polite, said.polite), assertive: again(last.assertive, said.assertive) }))
     }, BATCH_MS)
-  }, [actions, loaded])
+  }, [actions, loaded, hasKeys])
 
   useEffect(
     () => () => {
@@ -59,9 +63,17 @@ export function useCardAnnouncements(actions: readonly Action[], loaded = true):
   return spoken
 }
 
-/** The two live regions of a page: render it once, near the root, and keep it there. `loaded` is false while the first `actions` are still being read. */
-export function CardAnnouncer({ actions, loaded = true }: { actions: readonly Action[]; loaded?: boolean }) {
-  const { polite, assertive } = useCardAnnouncements(actions, loaded)
+type CardAnnouncerProps = {
+  actions: readonly Action[]
+  /** False while the first `actions` are still being read. */
+  loaded?: boolean
+  /** Whether the keys of the card answer this action: false for a person who may not decide it, and where they are switched off. Default: always. */
+  hasKeys?: HasKeys
+}
+
+/** The two live regions of a page: render it once, near the root, and keep it there. */
+export function CardAnnouncer({ actions, loaded, hasKeys }: CardAnnouncerProps) {
+  const { polite, assertive } = useCardAnnouncements(actions, loaded, hasKeys)
   return (
     <div className="cs-hidden">
       <div aria-live="polite" aria-atomic="true">
@@ -98,24 +110,20 @@ function isNews(before: Action | undefined, { state, overdue }: Action): boolean
 
 const isAlarm = ({ state }: Action): boolean => state === 'failed' || state === 'outcome_unknown'
 
-function speak(news: readonly Action[]): Announcements {
-  const waiting = (isOverdue: boolean) => news.filter((action) => action.state === 'proposed' && Boolean(action.overdue) === isOverdue)
+function speak(news: readonly Action[], hasKeys: HasKeys): Announcements {
+  const sayAsked = (isOverdue: boolean): string => {
+    const asked = news.filter(({ state, overdue }) => state === 'proposed' && Boolean(overdue) === isOverdue)
+    const [first] = asked
+    const word = isOverdue ? 'overdue' : 'needed'
+    if (first === undefined) return ''
+    if (asked.length > 1) return `${asked.length} ${isOverdue ? '' : 'new '}approvals ${word}.`
+    return `Approval ${word}: ${showInvisible(first.description)}, ${RISK_WORDS[first.risk.level].toLowerCase()}.${hasKeys?.(first) === false ? '' : HOW}`
+  }
   const ended = news.filter((action) => action.state !== 'proposed' && !isAlarm(action))
   return {
-    polite: [
-      ...sayAsked(waiting(false), 'new approvals needed', 'needed'),
-      ...sayAsked(waiting(true), 'approvals overdue', 'overdue'),
-      ...ended.map(sayOutcome),
-    ].join(' '),
+    polite: [sayAsked(false), sayAsked(true), ...ended.map(sayOutcome)].filter(Boolean).join(' '),
     assertive: news.filter(isAlarm).map(sayOutcome).join(' '),
   }
-}
-
-function sayAsked(asked: readonly Action[], several: string, one: string): string[] {
-  const [first] = asked
-  if (first === undefined) return []
-  if (asked.length > 1) return [`${asked.length} ${several}.`]
-  return [`Approval ${one}: ${showInvisible(first.description)}, ${RISK_WORDS[first.risk.level].toLowerCase()}. ${HOW}`]
 }
 
 const sayOutcome = (action: Action): string =>

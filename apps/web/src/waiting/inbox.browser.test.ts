@@ -179,6 +179,19 @@ test('who takes an approval back by its button, and by keys alone, goes on at th
   expect(await inbox.page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
 })
 
+test('what begins to wait is announced with the keys that answer it, and without them for who may not decide it or has them switched off', async () => {
+  await open()
+  const heard = inbox.page.getByTestId('live-regions').locator('[aria-live=polite]')
+  inbox.propose(actionOf('mine'))
+  await until(() => heard.textContent()).toMatch(/^Approval needed: Send mine, .* press A and then Enter/)
+  inbox.propose(actionOf('finance', { requires: { ...requires, roles: ['finance'] } }))
+  await until(() => heard.textContent()).toMatch(/^Approval needed: Send finance, \w+ risk\.$/)
+  await inbox.page.evaluate(() => localStorage.setItem('countersign-shortcuts', 'off'))
+  await open()
+  inbox.propose(actionOf('another'))
+  await until(() => heard.textContent()).toMatch(/^Approval needed: Send another, \w+ risk\.$/)
+})
+
 test('an action of high risk asks for its second step, by key too', async () => {
   inbox.waiting = [actionOf('risky', { risk: { level: 'high', reasons: [], setBy: 'policy' } })]
   await withoutTimers(inbox.page, ARMED_MS)

@@ -149,7 +149,11 @@ function App({ nowMs }: { nowMs: number }) {
       >
         <input name="message" aria-label="Message" />
       </form>
-      <CardAnnouncer key={round} actions={cards.map((card) => card.action)} />
+      <CardAnnouncer
+        key={round}
+        actions={cards.map((card) => card.action)}
+        hasKeys={({ id }) => cards.some(({ action, shortcuts }) => action.id === id && shortcuts !== false)}
+      />
     </main>
   )
 }
