@@ -4,7 +4,8 @@ import { z } from 'zod'
 import { before } from './before.ts'
 import { IssueNumber, Title } from './fields.ts'
 import { statusOf } from './github-error.ts'
-import { lookAtPull, pullHeading } from './pull-look.ts'
+import { MOST_READ } from './pages.ts'
+import { lookAtPull, pullHeading, readReviews } from './pull-look.ts'
 import { readChecks } from './read-pulls.ts'
 import { repositoryOf } from './repository.ts'
 import { added, changed, numbered, same, short } from './shown.ts'
@@ -33,11 +34,11 @@ export const mergePullRequest = (github: GithubContext): ToolDraft =>
         const pull = await lookAtPull(client, args, signal)
         if (pull.merged) throw new ToolError('refused', `#${args.number} is merged already.`)
         const { sha } = pull.head
-        const [checks, reviews] = await Promise.all([
-          readChecks(client, place, sha, signal),
-          client.look(signal, place, (rest, at) => rest.pulls.listReviews({ ...at, pull_number: args.number, per_page: 100 })),
-        ])
-        const said = reviews.filter(({ state }) => state !== 'COMMENTED').map(({ user, state }) => `${user?.login ?? 'somebody'}: ${state}`)
+        const [checks, reviews] = await Promise.all([readChecks(client, place, sha, signal), readReviews(client, args, signal)])
+        const said = reviews.items
+          .filter(({ state }) => state !== 'COMMENTED')
+          .map(({ user, state }) => `${user?.login ?? 'somebody'}: ${state}`)
+        if (!reviews.isWhole) said.push(`There are more than ${MOST_READ} reviews. The latest were not read.`)
         const { title, state, draft = false, base } = pull
         return {
           headline: `${VERBS[args.method]} ${numbered(pull)} at ${short(sha)} into ${base.ref} of ${args.repository}`,

@@ -3,7 +3,7 @@ import type { ToolDraft } from '@countersign/toolkit'
 import { z } from 'zod'
 import { Body, Branch, IssueNumber, Login, Title } from './fields.ts'
 import { doneWhen, earliestOf } from './found.ts'
-import { lookAtPull, pullHeading } from './pull-look.ts'
+import { lookAtPull, pullHeading, readReviews } from './pull-look.ts'
 import { repositoryOf } from './repository.ts'
 import { changed, holds, namesOf, numbered, same, withAdded, without } from './shown.ts'
 import { type GithubContext, writeTool } from './tool.ts'
@@ -130,21 +130,16 @@ const requestReview = (github: GithubContext): ToolDraft =>
       async verify(args, context) {
         const { client } = github
         const { signal } = context
-        const [pull, reviews] = await Promise.all([
-          lookAtPull(client, args, signal),
-          client.look(signal, repositoryOf(args.repository), (rest, at) =>
-            rest.pulls.listReviews({ ...at, pull_number: args.number, per_page: 100 }),
-          ),
-        ])
+        const [pull, { items, isWhole }] = await Promise.all([lookAtPull(client, args, signal), readReviews(client, args, signal)])
         const missing = without(wanted(args), reviewersOf(pull))
         if (missing.length === 0) return { done: true, output: pullResult(pull) }
         // A reviewer who submits a review is removed from the requested reviewers, so reviews since the proposal (or shortly before it)
         // count as requested.
-        const gave = reviews.filter(
+        const gave = items.filter(
           ({ submitted_at }) => submitted_at !== undefined && Date.parse(submitted_at) >= earliestOf(context).getTime(),
         )
         const logins = gave.flatMap(({ user }) => user?.login ?? [])
-        return { done: without(missing, logins).length < missing.length ? 'unknown' : false }
+        return { done: !isWhole || without(missing, logins).length < missing.length ? 'unknown' : false }
       },
     },
   )

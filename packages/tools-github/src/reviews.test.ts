@@ -58,6 +58,61 @@ test('createReview: a pull request that merges by itself says so on the card, an
   expect(after.precondition).not.toEqual(before.precondition)
 })
 
+/** Reviews of #3 that say nothing for or against it. */
+const remarks = (bench: GithubBench, count: number) =>
+  Array.from({ length: count }, (_, n) => ({
+    ...{ id: 1_000 + n, user: 'ben', state: 'COMMENTED' as const, body: 'Hm.' },
+    commit: bench.repo.git.heads.get('fix-price') ?? '',
+  }))
+
+test('mergePullRequest: changes that were requested after a hundred other reviews are on the card, and ask again', async () => {
+  await using bench = await openGithubBench()
+  const reviews = bench.repo.issues.get(3)?.pull?.reviews ?? []
+  reviews.push(...remarks(bench, 150))
+  const before = await bench.look('mergePullRequest', { number: 3 })
+  expect(before.fields.find(({ field }) => field === 'reviews')?.newValue).toEqual(['ben: APPROVED'])
+  reviews.push(...remarks(bench, 1).map((one) => ({ ...one, user: 'ada', state: 'CHANGES_REQUESTED' as const })))
+  const after = await bench.look('mergePullRequest', { number: 3 })
+  expect(after.fields.find(({ field }) => field === 'reviews')?.newValue).toEqual(['ben: APPROVED', 'ada: CHANGES_REQUESTED'])
+  expect(after.precondition).not.toEqual(before.precondition)
+})
+
+test('createReview: an own review after a hundred others is on the card, and asks again', async () => {
+  await using bench = await openGithubBench()
+  const reviews = bench.repo.issues.get(3)?.pull?.reviews ?? []
+  reviews.push(...remarks(bench, 150))
+  const args = { number: 3, event: 'APPROVE' }
+  const before = await bench.look('createReview', args)
+  await bench.run('createReview', { number: 3, event: 'REQUEST_CHANGES', body: 'Not yet.' })
+  const after = await bench.look('createReview', args)
+  expect(after.fields.find(({ field }) => field === 'review of countersign-bot')?.oldValue).toBe('CHANGES_REQUESTED')
+  expect(after.precondition).not.toEqual(before.precondition)
+})
+
+test('requestReview: an asked person who reviewed since, after a hundred others, is not taken for one who was never asked', async () => {
+  await using bench = await openGithubBench()
+  const reviews = bench.repo.issues.get(3)?.pull?.reviews ?? []
+  const args = { number: 3, reviewers: ['cleo'] }
+  reviews.push(...remarks(bench, 150))
+  const context = { ...CONTEXT(), proposedAtMs: Date.parse('2100-01-01T00:00:00Z') }
+  expect(await bench.verify('requestReview', args, context)).toEqual({ done: false })
+  reviews.push(...remarks(bench, 1).map((one) => ({ ...one, user: 'cleo' })))
+  expect(await bench.verify('requestReview', args, { ...context, proposedAtMs: 0 })).toEqual({ done: 'unknown' })
+  reviews.push(...remarks(bench, 500))
+  expect(await bench.verify('requestReview', args, context), 'some are not read').toEqual({ done: 'unknown' })
+})
+
+test('a card about a pull request with more reviews than are read says so', async () => {
+  await using bench = await openGithubBench()
+  bench.repo.issues.get(3)?.pull?.reviews.push(...remarks(bench, 500))
+  expect((await shownOf(bench, 'mergePullRequest', { number: 3 })).reviews).toEqual([
+    'ben: APPROVED',
+    'There are more than 500 reviews. The latest were not read.',
+  ])
+  const { fields } = await bench.look('createReview', { number: 3, event: 'APPROVE' })
+  expect(fields.find(({ field }) => field === 'review of countersign-bot')?.oldValue).toBe('none in the first 500 reviews')
+})
+
 test('createReview: what GitHub would not take is refused with the reason before anybody is asked', async () => {
   await using bench = await openGithubBench()
   const refusals: [JsonObject, string][] = [

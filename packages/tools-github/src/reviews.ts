@@ -7,7 +7,8 @@ import { excerptOf } from './diff-lines.ts'
 import { Body, IssueNumber, Path } from './fields.ts'
 import { findMade } from './found.ts'
 import { MARKER_SHOWN, withMarker } from './marker.ts'
-import { lookAtPull, type PullWhere, pullHeading } from './pull-look.ts'
+import { MOST_READ } from './pages.ts'
+import { lookAtPull, type PullWhere, pullHeading, readReviews } from './pull-look.ts'
 import { readChecks } from './read-pulls.ts'
 import { repositoryOf } from './repository.ts'
 import { added, changed, numbered, same, short } from './shown.ts'
@@ -132,12 +133,11 @@ interface GithubReview {
 }
 
 /** Returns the state of the user's earlier reviews: the last one that approves or requests changes. */
-async function stateOfReview(client: GithubClient, { repository, number }: PullWhere, login: string | undefined, signal: AbortSignal) {
-  const reviews = await client.look(signal, repositoryOf(repository), (rest, at) =>
-    rest.pulls.listReviews({ ...at, pull_number: number, per_page: 100 }),
-  )
-  const own = reviews.filter(({ user, state }) => login !== undefined && user?.login === login && state !== 'COMMENTED')
-  return own.at(-1)?.state ?? 'none'
+async function stateOfReview(client: GithubClient, where: PullWhere, login: string | undefined, signal: AbortSignal) {
+  const { items, isWhole } = await readReviews(client, where, signal)
+  const own = items.filter(({ user, state }) => login !== undefined && user?.login === login && state !== 'COMMENTED')
+  const last = own.at(-1)?.state ?? 'none'
+  return isWhole ? last : `${last} in the first ${MOST_READ} reviews`
 }
 
 /** The maximum number of pages of files in which the lines of comments are looked for. */
