@@ -226,6 +226,63 @@ test('who is invited sees the session and writes in it until that ends; what the
   ).toEqual(['invited', 'uninvited'])
 })
 
+test('a message that waits when the invitation of its author ends stays in the session, and nobody acts on it', async () => {
+  await using desk = await openDesk(['unkeyed', 'keyed'])
+  const { ana, bo } = desk
+  const { id: sessionId } = await ana.post('/api/sessions', {})
+  await invite(ana, sessionId, bo.principal.id)
+  await write(ana, sessionId, 'first')
+  expect(await desk.actionsOf(sessionId)).toMatchObject([{ state: 'proposed' }])
+  expect((await write(bo, sessionId, 'pay me')).body.queued).toBe(true)
+  await ana.send('DELETE', `/api/sessions/${sessionId}/participants/${bo.principal.id}`)
+  await desk.type(ana, sessionId, 'no')
+  expect(await desk.actionsOf(sessionId), 'no run answers it').toMatchObject([{ state: 'declined' }])
+
+  await write(ana, sessionId, 'refund 1')
+  const [, own] = await desk.actionsOf(sessionId)
+  expect(own, 'the agent was not told it').toMatchObject({ state: 'succeeded', requesters: [{ name: 'Ana' }] })
+  const { items } = await ana.get(`/api/sessions/${sessionId}/messages`)
+  const dropped = items.filter(({ content }: { content: string }) => content === 'pay me')
+  expect(dropped).toMatchObject([{ author: { name: 'Bo' }, runId: null }])
+  expect(dropped[0].queued).toBeUndefined()
+})
+
+test('a message that waits is acted on when the invitation of its author ends and the session is that of their agent', async () => {
+  await using desk = await openDesk(['unkeyed', 'unkeyed'])
+  const { ana, server } = desk
+  const robot = await server.as({ name: 'robot', kind: 'agent', person: ana.principal.id })
+  const { id: sessionId } = await robot.post('/api/sessions', {})
+  await invite(ana, sessionId, ana.principal.id)
+  await write(robot, sessionId, 'go')
+  await server.settle()
+  expect((await write(ana, sessionId, 'go on')).body.queued).toBe(true)
+  await ana.send('DELETE', `/api/sessions/${sessionId}/participants/${ana.principal.id}`)
+  await desk.type(server.admin, sessionId, 'no')
+  const [, second] = await desk.actionsOf(sessionId)
+  expect(second?.requesters).toMatchObject([{ name: 'robot' }, { name: 'Ana' }])
+})
+
+test('a request that waits for its turn when the invitation of its author ends is rejected, and what waits behind it is answered', async () => {
+  await using desk = await openDesk(['unkeyed', 'keyed'])
+  const { ana, bo, server } = desk
+  const { id: sessionId } = await ana.post('/api/sessions', {})
+  await invite(ana, sessionId, bo.principal.id)
+  await write(ana, sessionId, 'first')
+  await server.settle()
+  const { requestId } = await bo.post('/api/agent-requests', { sessionId, message: 'pay me' })
+  expect((await bo.post(`/api/agent-requests/${requestId}/execute`)).status).toBe('awaiting_approval')
+  expect((await write(ana, sessionId, 'refund 1')).body.queued).toBe(true)
+  await ana.send('DELETE', `/api/sessions/${sessionId}/participants/${bo.principal.id}`)
+  await desk.type(ana, sessionId, 'no')
+  const [first, second, third] = await desk.actionsOf(sessionId)
+  expect([first?.state, third]).toEqual(['declined', undefined])
+  expect(second?.runId, 'it is that of the message behind it').not.toBe(requestId)
+  expect(await server.admin.get(`/api/agent-requests/${requestId}`)).toMatchObject({
+    status: 'rejected',
+    message: expect.stringMatching(/Bo is no longer invited/),
+  })
+})
+
 test('who is not invited any more reads nothing further on a stream that was open', async () => {
   await using desk = await openDesk(['keyed'])
   const { ana, bo, server } = desk

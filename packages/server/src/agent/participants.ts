@@ -3,7 +3,7 @@ import { type Caller, requireScope, type SessionWriter, transactOnce } from '../
 import { participants, principals, type SessionRow, type Tx, tellAccess } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { requireEnabledOwner } from './disabled.ts'
-import { findVisibleSession, sessionNow, writeOpenSession } from './session.ts'
+import { addNote, findVisibleSession, sessionNow, writeOpenSession } from './session.ts'
 
 /** True for the session's owner, and for the person whose agent owns it. */
 function* ownsSession({ owner_id }: SessionRow, principal: Principal): Tx<boolean> {
@@ -59,7 +59,7 @@ export function inviteTo(deps: AgentDeps, sessionId: string, personId: string, c
 
 /**
  * Ends an invitation. The owner, admins and the invited person may do it. The person's messages stay, and they stay a requester of the
- * actions that followed. Ending it again changes nothing.
+ * actions that followed; what waits for its turn is not acted on. Ending it again changes nothing.
  * @throws CountersignError `not_found`, `forbidden`.
  */
 export function uninviteFrom(deps: AgentDeps, sessionId: string, personId: string, caller: Caller): Promise<Session> {
@@ -70,12 +70,26 @@ export function uninviteFrom(deps: AgentDeps, sessionId: string, personId: strin
     const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
     if (yield* participants.deleteParticipant.change({ session_id: session.id, principal_id: personId })) {
       yield* writer.audit({ kind: 'uninvited', actor: caller.principal.id, data: { session: session.id, person: personId } })
+      yield* dropQueuedOf(writer, yield* principals.principalById(personId), now)
       yield* sayWhoWrites(writer)
       yield* writer.save()
       tellAccess(outbox, personId)
     }
     return yield* sessionNow(session.id)
   })
+}
+
+/** Takes what somebody wrote out of the queue, where only their invitation let them write. Whoever called a request of theirs gets its end. */
+function* dropQueuedOf(writer: SessionWriter, person: Principal, now: number): Tx<void> {
+  if (yield* ownsSession(writer.row, person)) return
+  const reason = `${person.name} is no longer invited to this session, so their request was not carried out`
+  for (const { seq, run_id, author_id } of writer.state.queued) {
+    if (author_id !== person.id) continue
+    yield* writer.unqueue(seq)
+    if (run_id === null) continue
+    yield* addNote(writer, `${reason}.`, now, run_id)
+    writer.event({ type: 'error', data: { code: 'cancelled', error: reason, runId: run_id } })
+  }
 }
 
 /** Tells everybody who has the session open who may write in it now. */

@@ -17,24 +17,35 @@ const ENDED = { done: 'completed', failed: 'failed', cancelled: 'rejected' } as 
  * stays until somebody outside acts.
  */
 export function* viewRequest(place: RequestPlace): Tx<RequestAnswer | undefined> {
-  const { run, open } = yield* readRequest(place)
-  const status = statusOf(run, open)
+  const { run, open, isDropped } = yield* readRequest(place)
+  const status = isDropped ? 'rejected' : statusOf(run, open)
   return status && (yield* viewAs(place, status, run, open))
 }
 
 /** Where a request stands, whatever it does: asking runs nothing and waits for nothing. */
 export function* viewRequestNow(place: RequestPlace, heldSeq: number): Tx<RequestView> {
-  const { run, open } = yield* readRequest(place)
+  const { run, open, isDropped } = yield* readRequest(place)
+  if (isDropped) return yield* viewAs(place, 'rejected', run, open)
   const isHeld = !run && (yield* agentRequests.findHeldRequest.first({ session_id: place.sessionId, seq: heldSeq })) !== undefined
   const status = isHeld ? 'held' : (statusOf(run, open) ?? 'running')
   // Actions that wait before a held request are not its own.
   return yield* viewAs(place, status, run, isHeld ? [] : open)
 }
 
-function* readRequest({ requestId, sessionId }: RequestPlace): Tx<{ run: RunRow | undefined; open: readonly OpenAction[] }> {
+interface FoundRequest {
+  run: RunRow | undefined
+  /** The open actions of the session; empty once the request has ended. */
+  open: readonly OpenAction[]
+  /** True for a request that was taken out of the queue: its run never begins. */
+  isDropped: boolean
+}
+
+function* readRequest({ requestId, sessionId }: RequestPlace): Tx<FoundRequest> {
   const run = yield* sessions.findRun.first({ session_id: sessionId, id: requestId })
-  const open = run && run.state !== 'open' ? [] : yield* actions.openActions.all({ session_id: sessionId })
-  return { run, open }
+  // Before a run begins, only the note that says why it never will is about it.
+  const isDropped = !run && (yield* messages.lastOfRun.all({ session_id: sessionId, run_id: requestId })).length > 0
+  const hasEnded = isDropped || (run && run.state !== 'open')
+  return { run, open: hasEnded ? [] : yield* actions.openActions.all({ session_id: sessionId }), isDropped }
 }
 
 function* viewAs<Status extends RequestView['status']>(
