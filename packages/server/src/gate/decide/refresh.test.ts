@@ -73,6 +73,28 @@ test('a fresh preview right after an edit is one of the edited call: the edit st
   expect(fresh.revised).toMatchObject({ why: 'edit' })
 })
 
+test('a fresh preview right after a start sent the action back does not bring an earlier reading back', async () => {
+  let balance = 1
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pay',
+    input: z.object({}),
+    effect: 'write',
+    preview: () => [{ field: 'balance', oldValue: balance, newValue: 0 }],
+    execute: () => undefined,
+  })
+  const nowMs = Date.now()
+  await using gate = await openGate([pay], { clock: { ...hurriedClock, nowMs: () => nowMs } })
+  const { propose, refresh, decide } = gate.engine.gate
+  const { id, digest } = await propose({ tool: 'own.pay', arguments: {} }, { principal: ana })
+  await refresh(id, { principal: ben })
+  balance = 2
+  await decide(id, { verdict: 'approve', revision: 1, digest }, { principal: ben })
+  const asked = await gate.until(id, ({ state, revision }) => state === 'proposed' && revision === 2)
+  expect(asked.preview).toMatchObject([{ oldValue: 2 }])
+  expect(await refresh(id, { principal: ben })).toMatchObject({ revision: 2, digest: asked.digest, preview: [{ oldValue: 2 }] })
+})
+
 test('a fresh preview shows every value as it is now, also one that the decision does not rest on', async () => {
   let mergeable: JsonValue = 'not known yet'
   const merge = defineTool({

@@ -20,6 +20,15 @@ const AT_MOST_EVERY_MS = 1_000
 /** Readings that are remembered for that. */
 const MAX_REMEMBERED = 1_000
 
+/** A reading of a target that is remembered. */
+interface Remembered {
+  atMs: number
+  tool: Tool
+  /** The revision that it was read for, and the one that was made of it. */
+  revisions: Set<number>
+  prepared: Promise<PreparedAction>
+}
+
 /** Reads again what a waiting action would change. @throws CountersignError `not_found`, `forbidden`, `illegal_transition`. */
 export type Refresh = (actionId: string, caller: Caller) => Promise<Action>
 
@@ -28,20 +37,20 @@ export type Refresh = (actionId: string, caller: Caller) => Promise<Action>
  * changed, there is a new revision without votes. A request during a reading, or shortly after one, gets the answer of that reading.
  */
 export function createRefresh(deps: GateDeps): Refresh {
-  const readings = new Map<string, { atMs: number; tool: Tool; argumentsText: string; prepared: Promise<PreparedAction> }>()
+  const readings = new Map<string, Remembered>()
 
-  function readOnce(row: ActionRow, tool: Tool): Promise<PreparedAction> {
+  function readOnce(row: ActionRow, tool: Tool): Remembered {
     const nowMs = deps.clock.nowMs()
     const last = readings.get(row.id)
-    // The reading of a call before it was edited would bring its arguments back.
-    const isSameCall = last?.argumentsText === row.arguments && last.tool === tool
-    if (isSameCall && Math.abs(nowMs - last.atMs) < AT_MOST_EVERY_MS) return last.prepared
-    const prepared = prepareAgain(deps, row, { tool })
+    // The reading of an earlier revision would bring back what has changed since: the arguments before an edit, the values before a start.
+    const isOfThis = last?.tool === tool && last.revisions.has(row.revision)
+    if (isOfThis && Math.abs(nowMs - last.atMs) < AT_MOST_EVERY_MS) return last
+    const reading = { atMs: nowMs, tool, revisions: new Set([row.revision]), prepared: prepareAgain(deps, row, { tool }) }
     readings.delete(row.id)
-    readings.set(row.id, { atMs: nowMs, tool, argumentsText: row.arguments, prepared })
+    readings.set(row.id, reading)
     const [oldest] = readings.size > MAX_REMEMBERED ? readings.keys() : []
     if (oldest !== undefined) readings.delete(oldest)
-    return prepared
+    return reading
   }
 
   async function refresh(actionId: string, caller: Caller): Promise<Action> {
@@ -59,15 +68,26 @@ export function createRefresh(deps: GateDeps): Refresh {
     })
     if (seen.answer) return seen.answer
     const { row, tool, refuse } = seen
-    const prepared = await readOnce(row, tool).catch((error: unknown) => {
+    const reading = readOnce(row, tool)
+    const prepared = await reading.prepared.catch((error: unknown) => {
       if (isCountersignError(error)) throw refuse(`cannot go back for approval: ${error.message}`)
       throw error
     })
     checkpoint('refresh.before_store')
-    const stored = transactOnce(deps, caller, (context) => takeReading(deps, context, { row, tool, prepared }))
+    let made: number | undefined
+    const stored = transactOnce(deps, caller, (context) => {
+      made = undefined
+      return takeReading(deps, context, {
+        ...{ row, tool, prepared },
+        onRevised: (revision) => {
+          made = revision
+        },
+      })
+    })
     // Read under a policy that is not in force any more: nobody is answered with it again.
     stored.catch(() => readings.delete(row.id))
     const action = await stored
+    if (made !== undefined) reading.revisions.add(made)
     checkpoint('refresh.after_store')
     return action
   }
@@ -86,9 +106,11 @@ interface Reading {
   row: ActionRow
   tool: Tool
   prepared: PreparedAction
+  /** Is told of the revision that the reading makes. */
+  onRevised: (revision: number) => void
 }
 
-function* takeReading(deps: GateDeps, context: CallerContext, { row, tool, prepared }: Reading): Tx<Action> {
+function* takeReading(deps: GateDeps, context: CallerContext, { row, tool, prepared, onRevised }: Reading): Tx<Action> {
   const opened = yield* openSession(context, row)
   // A delegated right may have ended while the target was read.
   yield* findForReading(row.id, context.caller, context.nowMs)
@@ -106,7 +128,8 @@ function* takeReading(deps: GateDeps, context: CallerContext, { row, tool, prepa
     yield* revisions.notePreview.run({ id, revision, previewed_at, preview_error: prepared.previewError })
   } else {
     const why = moved ?? ({ why: 'preview', reason: whatChanged(shown, prepared.preview ?? []) } as const)
-    yield* revise(opened, { ...row, state: 'proposed' }, prepared, { ...why, by: context.caller })
+    const revised = yield* revise(opened, { ...row, state: 'proposed' }, prepared, { ...why, by: context.caller })
+    if (revised) onRevised(revised.revision)
     if (opened.session) yield* opened.session.finish()
   }
   return yield* viewAction((yield* actions.findAction.first({ id: row.id })) ?? row)
