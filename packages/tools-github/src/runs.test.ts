@@ -98,6 +98,20 @@ test('runs: what is run again is named with its jobs; what is under way, or did 
   await expect(bench.look('rerunFailedJobs', { runId: failed.id })).rejects.toMatchObject({ impossible: true, message: /No job/ })
 })
 
+test('runs: a failed job after the first hundred runs again, and a run with more jobs than are read is not refused', async () => {
+  await using bench = await openGithubBench()
+  const { failed } = addActivity(bench.standin, bench.repo)
+  const [lint, test] = failed.jobs
+  if (!lint || !test) throw new Error('the run has two jobs')
+  const fine = (count: number) => Array.from({ length: count }, (_, n) => ({ ...lint, id: 10_000 + n }))
+  failed.jobs.splice(0, 2, ...fine(150), test)
+  const some = await bench.look('rerunFailedJobs', { runId: failed.id })
+  expect(some.fields.at(-1)).toMatchObject({ field: 'jobs that run again', newValue: ['test: failure'] })
+  failed.jobs.splice(0, failed.jobs.length, ...fine(500), test)
+  const many = await bench.look('rerunFailedJobs', { runId: failed.id })
+  expect(many.fields.at(-1)).toMatchObject({ newValue: ['The run has more than 500 jobs. The rest was not read.'] })
+})
+
 test('runs: a cancellation is told as requested, because the run may still end otherwise', async () => {
   await using bench = await openGithubBench()
   const { running } = addActivity(bench.standin, bench.repo)

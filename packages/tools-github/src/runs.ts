@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { before } from './before.ts'
 import type { At, Rest } from './client.ts'
 import { GithubId } from './fields.ts'
+import { MOST_READ, readPages } from './pages.ts'
 import { repositoryOf } from './repository.ts'
 import { attemptOf, type GithubRun, lookAtRun, type RunWhere, runResult, runTitle } from './run-look.ts'
 import { changed, same } from './shown.ts'
@@ -66,16 +67,25 @@ const rerun = (github: GithubContext, { name, description, words, send, whatRuns
     async look({ repository, runId }, signal) {
       const run = await lookAtRun(github.client, { repository, runId }, signal)
       assertEnded(run)
-      const { jobs } = await github.client.look(signal, repositoryOf(repository), (rest, at) =>
-        rest.actions.listJobsForWorkflowRun({ ...at, run_id: runId, filter: 'latest', per_page: 100 }),
+      const { items: jobs, isWhole } = await readPages(
+        {
+          client: github.client,
+          repository,
+          ask: (rest, at) => rest.actions.listJobsForWorkflowRun({ ...at, run_id: runId, filter: 'latest' }),
+          itemsOf: (page) => page.jobs,
+        },
+        signal,
       )
       const again = whatRuns(jobs)
+        .map((job) => `${job.name}: ${job.conclusion ?? 'not known'}`)
+        .sort()
+      if (!isWhole) again.push(`The run has more than ${MOST_READ} jobs. The rest was not read.`)
       if (again.length === 0) throw new ToolError('refused', `No job of the run ${runId} failed.`)
       const attempt = attemptOf(run)
       return preview(run, `${words} ${runTitle(run)} of ${repository}`, [
         changed('attempt', attempt, attempt + 1),
         same('ended as', run.conclusion ?? 'not known'),
-        same('jobs that run again', again.map((job) => `${job.name}: ${job.conclusion ?? 'not known'}`).sort()),
+        same('jobs that run again', again),
       ])
     },
     async execute({ repository, runId }, { signal, version }) {
