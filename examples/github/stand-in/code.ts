@@ -137,11 +137,15 @@ function contents({ at, repo, params, query }: Call): Reply {
   return inside.length === 0 ? missing() : ok(inside.map(view))
 }
 
-function compare({ at, repo, params }: Call): Reply {
+/** GitHub's limits of a comparison: it lists this many commits on a page of no stated size, and this many files in all. */
+const [MAX_COMPARED_COMMITS, MAX_COMPARED_FILES] = [250, 300]
+
+function compare({ at, repo, params, query }: Call): Reply {
   const [base = '', head = ''] = (params.basehead ?? '').split('...')
   const [from, to] = [base, head].map((name) => repo.git.resolve(name, repo.defaultBranch))
   if (from === undefined || to === undefined) return missing()
   const [ahead, behind] = [commitsBetween(repo, from, to), commitsBetween(repo, to, from)]
+  const size = Number(query.get('per_page') ?? MAX_COMPARED_COMMITS)
   const { url, html_url } = repository(at, repo)
   const page = `${html_url}/compare/${pathIn(base)}...${pathIn(head)}`
   const [baseCommit, common] = [repo.git.commits.get(from), mergeBase(repo, from, to)]
@@ -156,8 +160,10 @@ function compare({ at, repo, params }: Call): Reply {
     ...{ base_commit: baseCommit && commit(at, repo, baseCommit), merge_base_commit: commit(at, repo, common) },
     status: behind.length === 0 ? (ahead.length === 0 ? 'identical' : 'ahead') : ahead.length === 0 ? 'behind' : 'diverged',
     ...{ ahead_by: ahead.length, behind_by: behind.length, total_commits: ahead.length },
-    commits: ahead.map((one) => commit(at, repo, one)),
-    files: pullDiff(repo, from, to).map((one) => file(at, repo, one)),
+    commits: ahead.slice(0, size).map((one) => commit(at, repo, one)),
+    files: pullDiff(repo, from, to)
+      .slice(0, MAX_COMPARED_FILES)
+      .map((one) => file(at, repo, one)),
   })
 }
 

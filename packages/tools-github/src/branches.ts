@@ -6,7 +6,7 @@ import type { GithubClient } from './client.ts'
 import { Branch, Ref } from './fields.ts'
 import { statusOf } from './github-error.ts'
 import { repositoryOf } from './repository.ts'
-import { added, same, short } from './shown.ts'
+import { added, andMore, same, short } from './shown.ts'
 import { type GithubContext, writeTool } from './tool.ts'
 import { commitLine } from './views.ts'
 
@@ -92,7 +92,8 @@ const deleteBranch = (github: GithubContext): ToolDraft =>
       const { ahead_by, commits } = await client.look(signal, place, (rest, at) =>
         rest.repos.compareCommitsWithBasehead({ ...at, basehead: `${repo.default_branch}...${branch}`, per_page: 50 }),
       )
-      const lost = commits.map((one) => commitLine({ sha: one.sha, message: one.commit.message }))
+      const lines = commits.map((one) => commitLine({ sha: one.sha, message: one.commit.message }))
+      const lost = [...lines, ...andMore(ahead_by - lines.length, 'commit')]
       return {
         headline: `Delete the branch ${branch} of ${repository}, which is at ${short(sha)}`,
         fields: [

@@ -143,6 +143,18 @@ test('GitHub: a card names what is there now, what would be, and what is added t
   await expect(bench.look('createPullRequest', { title: 'x', head: 'main' })).rejects.toThrow('main has nothing that main does not have')
 })
 
+test('deleteBranch: the card says how many commits are lost besides those that it lists', async () => {
+  await using bench = await openGithubBench()
+  const add = (nth: number) => push(bench.standin.state, bench.repo, 'work', { 'work.md': `${nth}` }, `Step ${nth}`)
+  const lost = async () => (await bench.look('deleteBranch', { branch: 'work' })).fields.at(-1)?.newValue as string[]
+  for (let nth = 1; nth <= 50; nth++) add(nth)
+  expect((await lost()).map((line) => line.slice(8))).toEqual(Array.from({ length: 50 }, (_, at) => `Step ${at + 1}`))
+  add(51)
+  expect((await lost()).slice(-2)).toEqual([expect.stringMatching(/Step 50$/), 'and 1 more commit'])
+  add(52)
+  expect((await lost()).at(-1)).toBe('and 2 more commits')
+})
+
 test('commitFiles: files whose difference takes long to find do not hold up the process while they are compared', async () => {
   await using bench = await openGithubBench()
   const lines = (of: string) => Array.from({ length: 20_000 }, (_, at) => (at % 6 === 0 ? `${of}${at}` : 'x')).join('\n')

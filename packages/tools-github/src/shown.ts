@@ -9,6 +9,9 @@ export const added = (field: string, newValue: JsonValue): PreviewField => ({ fi
 
 export const changed = (field: string, oldValue: JsonValue, newValue: JsonValue): PreviewField => ({ field, oldValue, newValue })
 
+/** Returns the last line of a list that leaves out so many entries; no line when it has all. @param noun In the singular. */
+export const andMore = (count: number, noun: string): string[] => (count > 0 ? [`and ${count} more ${noun}${count === 1 ? '' : 's'}`] : [])
+
 /** Returns the name of an issue or a pull request in a headline: `#12 “Crash on start”`. */
 export const numbered = ({ number, title }: { number: number; title: string }): string => `#${number} ${asTitle(title)}`
 
