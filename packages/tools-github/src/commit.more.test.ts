@@ -155,6 +155,23 @@ test('deleteBranch: the card says how many commits are lost besides those that i
   expect((await lost()).at(-1)).toBe('and 2 more commits')
 })
 
+test('createPullRequest: a count that GitHub cuts off is not on the card as the total', async () => {
+  await using bench = await openGithubBench()
+  const files = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, nth) => [`many/${nth}.md`, 'x\n']))
+  const shown = async (head: string) => {
+    const { fields } = await bench.look('createPullRequest', { title: 'Many', head })
+    const { field, newValue } = fields.find((one) => one.field.startsWith('files ')) ?? {}
+    return [field, (newValue as string[]).at(-1)]
+  }
+  push(bench.standin.state, bench.repo, 'most', files(299))
+  expect(await shown('most')).toEqual(['files (299 files, +299 −0)', 'and 249 more files'])
+  push(bench.standin.state, bench.repo, 'more', files(301))
+  expect(await shown('more')).toEqual([
+    'files (at least 300 files, +300 −0 in the first 300)',
+    'and at least 250 more files; GitHub lists no more than 300',
+  ])
+})
+
 test('commitFiles: files whose difference takes long to find do not hold up the process while they are compared', async () => {
   await using bench = await openGithubBench()
   const lines = (of: string) => Array.from({ length: 20_000 }, (_, at) => (at % 6 === 0 ? `${of}${at}` : 'x')).join('\n')

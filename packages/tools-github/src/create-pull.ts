@@ -8,11 +8,13 @@ import { Body, Branch, Title } from './fields.ts'
 import { findMade } from './found.ts'
 import { MARKER_SHOWN, withMarker } from './marker.ts'
 import { repositoryOf } from './repository.ts'
-import { added, short } from './shown.ts'
+import { added, andMore, short } from './shown.ts'
 import { type GithubContext, writeTool } from './tool.ts'
 import { commitLine, type GithubPull, pullResult } from './views.ts'
 
 const MAX_SHOWN = 50
+/** GitHub lists at most this many files of a comparison, has no further page of them and does not give their number. */
+const MAX_COMPARED_FILES = 300
 
 /** Returns the commits and files that `head` has and `base` has not, for the preview. */
 async function compare(
@@ -31,13 +33,18 @@ async function compare(
   const additions = files.reduce((sum, file) => sum + file.additions, 0)
   const deletions = files.reduce((sum, file) => sum + file.deletions, 0)
   const lines = files.slice(0, MAX_SHOWN).map((file) => `${file.filename} +${file.additions} −${file.deletions}`)
-  const more = files.length > MAX_SHOWN ? [`and ${files.length - MAX_SHOWN} more files`] : []
+  const isCut = files.length >= MAX_COMPARED_FILES
+  const left = files.length - MAX_SHOWN
+  const more = isCut ? [`and at least ${left} more files; GitHub lists no more than ${files.length}`] : andMore(left, 'file')
+  const changes = `+${additions} −${deletions}`
   return {
     ahead: ahead_by,
     mergeBase: merge_base_commit.sha,
     commits: commits.slice(-MAX_SHOWN).map(({ sha, commit }) => commitLine({ sha, message: commit.message })),
     files: [...lines, ...more],
-    total: `${files.length} ${files.length === 1 ? 'file' : 'files'}, +${additions} −${deletions}`,
+    total: isCut
+      ? `at least ${files.length} files, ${changes} in the first ${files.length}`
+      : `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${changes}`,
   }
 }
 
