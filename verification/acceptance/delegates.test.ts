@@ -115,3 +115,32 @@ test('a vote in somebody’s place shows its action, and nothing of the conversa
   await fay.send('DELETE', `/api/delegations/${delegation.id}`)
   expect(await sees()).toEqual(theirVote)
 })
+
+test('a delegation that was ended and given again brings no earlier vote back, and the delegate is listed the action again', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using server = await startTestServer({
+    config: {
+      tools: toolsOf(target),
+      policy: { rules: [{ name: 'two', match: { tool: 'keyed' }, verdict: 'ask', requires: { roles: ['finance'], quorum: 2 } }] },
+    },
+  })
+  const fay = await server.as({ name: 'Fay', kind: 'person', roles: ['finance'] })
+  const gil = await server.as({ name: 'Gil', kind: 'person', roles: ['finance'] })
+  const del = await server.as({ name: 'Del', kind: 'person', roles: [] })
+  const bot = await server.as({ name: 'bot', kind: 'agent' })
+  const { id } = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' } })
+  const approve = async (by: typeof fay) => (await by.post(`/api/actions/${id}/decision`, { verdict: 'approve' })).state
+  const mine = async () => (await del.get('/api/actions?mine=true')).items.map((action: { id: string }) => action.id)
+  const lend = () => fay.post('/api/delegations', { to: del.principal.id, expiresIn: 'PT1H' })
+
+  const lent = await lend()
+  expect(await approve(del)).toBe('proposed')
+  expect(await mine()).toEqual([])
+  await fay.send('DELETE', `/api/delegations/${lent.id}`)
+  await lend()
+  expect(await approve(gil)).toBe('proposed')
+  expect(await mine()).toEqual([id])
+  expect(await approve(del)).not.toBe('proposed')
+  await server.settle()
+  expect(target.writes).toHaveLength(1)
+})

@@ -24,7 +24,7 @@ import { isoTime, viewAction, viewCast } from '../read/view.ts'
 import { findVisibleAction, requireVisibleAction } from '../read/visible.ts'
 import { type Change, transition } from '../transition.ts'
 import { expireWaiting } from './expire.ts'
-import { ASKED_THEMSELVES, excludedBy, findRight, keyOf, requirementsOf, rolesText } from './rights.ts'
+import { ASKED_THEMSELVES, excludedBy, findRight, isStillLent, keyOf, lentSince, requirementsOf, rolesText } from './rights.ts'
 import { type RunContext, STOPPED, stopAfterExpiry, stopRun } from './stop-run.ts'
 
 const DEFAULT_REASON = 'User declined'
@@ -193,6 +193,8 @@ function* decideRow(context: CallerContext, { found: { row: found, forId }, body
   // The caller's own right was checked with their standing when the session was opened; a delegated right may have expired since.
   const lent = forId === null ? undefined : yield* findRight(found, principal, nowMs)
   if (lent?.refusal !== undefined) throw hasNoVote(found.id, principal, lent.refusal)
+  // The delegation may have been given while the vote waited, or by a process whose clock is ahead.
+  const since = forId === null ? undefined : yield* lentSince(principal.id, forId, nowMs)
   const reason = body.reason?.trim() || undefined
   const weighed = yield* weigh(
     found,
@@ -203,7 +205,7 @@ function* decideRow(context: CallerContext, { found: { row: found, forId }, body
       for_id: forId,
       verdict: body.verdict,
       reason: reason ?? null,
-      created_at: nowMs,
+      created_at: Math.max(nowMs, since ?? 0),
     },
     nowMs,
   )
@@ -289,7 +291,9 @@ function* weigh(found: ActionRow, vote: VoteRow, nowMs: number): Tx<Weighed> {
   const row = (yield* actions.findAction.first({ id: found.id })) ?? found
   const cast = yield* votes.votesWithHolders.all(keyOf(found))
   const own = cast.find(({ principal_id }) => principal_id === vote.principal_id)
-  const isRepeat = own?.verdict === vote.verdict && own.for_id === vote.for_id
+  const isSame = own?.verdict === vote.verdict && own.for_id === vote.for_id
+  // A vote whose delegation ended counts no more, so the same one is cast again.
+  const isRepeat = isSame && (yield* isStillLent(own, nowMs))
   const counted = isRepeat ? cast : [...cast.filter((other) => other !== own), vote]
   const { outcome } = yield* countVotes(row, requirementsOf(row), counted, nowMs)
   return { row, vote, counted, outcome, isRepeat }

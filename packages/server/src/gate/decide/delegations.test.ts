@@ -6,6 +6,7 @@ import { hurriedClock } from '../../../../../verification/testing/open-gate.ts'
 import { openTempSqlite } from '../../../../../verification/testing/temp-store.ts'
 import { compilePolicy, fixedPolicies } from '../../policy/index.ts'
 import { principals } from '../../store/index.ts'
+import { listWaitingFor } from '../read/inbox-query.ts'
 
 const person = (name: string, ...roles: string[]): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles })
 const [fay, gil, vic, wil, root] = [
@@ -42,6 +43,7 @@ async function open(requires: NonNullable<PolicyDocument['rules'][number]['requi
       ),
     lend: (from: Principal, to: Principal, by = from) =>
       gate.createDelegation({ ...(from.id !== by.id && { from: from.id }), to: to.id, expiresIn: 'P1D' }, { principal: by }),
+    nowMs: () => nowMs,
     pass: (ms: number) => {
       nowMs += ms
     },
@@ -132,15 +134,40 @@ test('a vote in the place of another does not count any more when the delegation
 test('a vote that does not count any more, because its delegation ended, stands in the way of no other delegate', async () => {
   await using desk = await open({ quorum: 2 })
   const ended = await desk.lend(fay, vic)
-  const [id, other] = [await desk.propose(), await desk.propose()]
+  const [id, other] = [await desk.propose(), await desk.propose(root)]
+  expect(other).not.toBe(id)
   expect(await desk.vote(id, vic)).toBe('proposed')
   expect(await desk.vote(other, vic)).toBe('proposed')
   await desk.gate.endDelegation(ended.id, { principal: fay })
   await desk.lend(fay, wil)
   expect(await desk.vote(id, wil)).toBe('proposed')
   expect(await desk.vote(id, gil)).toBe('approved')
+  desk.pass(1)
   await desk.lend(fay, vic)
-  expect(await desk.vote(other, wil), 'what vic said counts again').toBe('forbidden')
+  expect(await desk.vote(other, wil), 'what vic said does not count again').toBe('proposed')
+})
+
+test('a vote whose delegation ended does not count again by a later one: the delegate says it anew', async () => {
+  await using desk = await open({ quorum: 2 })
+  const mine = async () => (await desk.store.read(() => listWaitingFor(vic, { limit: 10 }, desk.nowMs()))).map(({ id }) => id)
+  const endings = {
+    revoked: async (id: string) => void (await desk.gate.endDelegation(id, { principal: fay })),
+    expired: async () => desk.pass(86_400_000),
+  }
+  for (const [how, end] of Object.entries(endings)) {
+    const lent = await desk.lend(fay, vic)
+    const id = await desk.propose()
+    expect(await desk.vote(id, vic)).toBe('proposed')
+    expect(await mine(), how).toEqual([])
+    await end(lent.id)
+    desk.pass(1)
+    const again = await desk.lend(fay, vic)
+    expect(await desk.vote(id, gil), how).toBe('proposed')
+    expect(await mine(), how).toEqual([id])
+    expect(await desk.vote(id, vic), how).toBe('approved')
+    await desk.gate.endDelegation(again.id, { principal: fay })
+    desk.pass(1)
+  }
 })
 
 test('a delegate reads again what an action would change, as whoever may vote does', async () => {

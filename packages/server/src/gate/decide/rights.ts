@@ -1,5 +1,5 @@
 import { meetsRoles, type Principal, type Requirements } from '@countersign/core'
-import { type ActionRow, delegations, type PrincipalRow, principals, stored, type Tx, votes } from '../../store/index.ts'
+import { type ActionRow, delegations, type PrincipalRow, principals, stored, type Tx, type VoteRow, votes } from '../../store/index.ts'
 import { whyNeverDecides } from '../caller.ts'
 import { askingPersons } from './requesters.ts'
 
@@ -48,10 +48,20 @@ export function* lenderIdsOf({ id }: Principal, nowMs: number): Tx<string[]> {
   return delegated.map(({ from_id }) => from_id)
 }
 
-/** True while `voter` votes in the place of `lender`. */
-export function* isLentTo(voter: string, lender: string, nowMs: number): Tx<boolean> {
+/** When the oldest delegation was given by which `voter` votes in the place of `lender` now; undefined where there is none. */
+export function* lentSince(voter: string, lender: string, nowMs: number): Tx<number | undefined> {
   const lent = yield* delegations.delegationsTo.all({ to_id: voter, now: nowMs })
-  return lent.some(({ from_id }) => from_id === lender)
+  const times = lent.filter(({ from_id }) => from_id === lender).map(({ created_at }) => created_at)
+  return times.length > 0 ? Math.min(...times) : undefined
+}
+
+type Lent = Pick<VoteRow, 'principal_id' | 'for_id' | 'created_at'>
+
+/** True for a vote in one's own right, and for one in the place of somebody while the delegation lasts that it was given under. */
+export function* isStillLent({ principal_id, for_id, created_at }: Lent, nowMs: number): Tx<boolean> {
+  if (for_id === null) return true
+  const since = yield* lentSince(principal_id, for_id, nowMs)
+  return since !== undefined && since <= created_at
 }
 
 function* findLentRight(
@@ -67,10 +77,10 @@ function* findLentRight(
   if (first !== undefined && row.state === 'proposed' && requires.quorum === 1 && requires.declineQuorum === 1) return { forId: first }
   // A right counts once, so one that nobody has used yet comes first; their own earlier vote does not stand in their way.
   const used = new Set<string>()
-  for (const { principal_id, for_id } of yield* votes.votesOf.all(keyOf(row))) {
-    if (principal_id === principal.id) continue
+  for (const vote of yield* votes.votesOf.all(keyOf(row))) {
+    if (vote.principal_id === principal.id) continue
     // A vote whose delegation ended is not counted, so it uses nobody's right.
-    if (for_id === null || (yield* isLentTo(principal_id, for_id, nowMs))) used.add(for_id ?? principal_id)
+    if (yield* isStillLent(vote, nowMs)) used.add(vote.for_id ?? vote.principal_id)
   }
   const free = lenders.find((id) => !used.has(id))
   return free === undefined ? { refusal: 'everybody in whose place they are has voted, or was voted for' } : { forId: free }

@@ -1,13 +1,13 @@
 import { type Requirements, type Tally, tallyVotes } from '@countersign/core'
 import type { ActionRow, Tx, VoteRow, votes } from '../../store/index.ts'
-import { excludedBy, holds, holdsNow, isLentTo } from '../decide/rights.ts'
+import { excludedBy, holds, holdsNow, isStillLent } from '../decide/rights.ts'
 
 /** A vote to be counted; one that is about to be cast comes without the person behind it. */
 export type Paper = VoteRow | votes.HeldVote
 
 /**
  * Counts votes on an action, the earliest first, by what is true now: who lost the role, or asked for the action meanwhile, is not
- * counted; nor is who voted for somebody who did, or whose delegation ended.
+ * counted; nor is who voted for somebody who did, or whose delegation ended, even if they were given another.
  */
 export function* countVotes(row: ActionRow, requires: Requirements, cast: readonly Paper[], nowMs: number): Tx<Tally> {
   const excluded = yield* excludedBy(requires, row)
@@ -16,7 +16,7 @@ export function* countVotes(row: ActionRow, requires: Requirements, cast: readon
     // By person: in older databases, the person at the server's machine may have voted under another id with the bootstrap key.
     const voter = ('voter_person' in vote && vote.voter_person) || vote.principal_id
     const right = ('holder_person' in vote && vote.holder_person) || (vote.for_id ?? voter)
-    const isLent = right === voter || (yield* isLentTo(voter, right, nowMs))
+    const isLent = right === voter || (yield* isStillLent({ principal_id: voter, for_id: right, created_at: vote.created_at }, nowMs))
     const isFree = isLent && !excluded.has(voter) && !excluded.has(right)
     const counts =
       isFree &&

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { STORES } from '../../../../../verification/testing/temp-store.ts'
 import { type ActionRow, actions, delegations, principals, type Store, votes, waits } from '../../store/index.ts'
 import { anAction } from '../../store/testing/an-action.ts'
-import { findRight } from '../decide/rights.ts'
+import { findRight, isStillLent } from '../decide/rights.ts'
 import { listWaitingFor } from './inbox-query.ts'
 
 const ROLES = ['approver', 'finance', 'legal', 'admin']
@@ -36,9 +36,12 @@ type Drawn = typeof action extends fc.Arbitrary<infer T> ? T : never
 
 const world = fc.record({
   roles: fc.tuple(...PEOPLE.map(() => fc.subarray(ROLES))),
-  delegations: fc.array(fc.record({ from: fc.constantFrom(...PEOPLE), to: fc.constantFrom(...PEOPLE), isOver: fc.boolean() }), {
-    maxLength: 3,
-  }),
+  delegations: fc.array(
+    fc.record({ from: fc.constantFrom(...PEOPLE), to: fc.constantFrom(...PEOPLE), isOver: fc.boolean(), isLater: fc.boolean() }),
+    {
+      maxLength: 3,
+    },
+  ),
   actions: fc.array(action, { maxLength: 30 }),
   limit: fc.integer({ min: 1, max: 12 }),
 })
@@ -58,8 +61,8 @@ async function fill(store: Store, { roles, delegations: lent, actions: drawn }: 
       yield* principals.savePrincipal(person, 1)
       yield* principals.savePrincipal({ id: `prn_bot_of_${person.name}`, kind: 'agent', name: 'bot', roles: [], personId: person.id }, 1)
     }
-    for (const [i, { from, to, isOver }] of lent.entries()) {
-      const common = { reason: null, made_by: `prn_${from}`, revoked_at: null, revoked_by: null, created_at: 1 }
+    for (const [i, { from, to, isOver, isLater }] of lent.entries()) {
+      const common = { reason: null, made_by: `prn_${from}`, revoked_at: null, revoked_by: null, created_at: isLater ? 2 : 1 }
       const expires_at = isOver ? 5 : 4_000_000_000_000
       yield* delegations.insertDelegation.run({ id: `dlg_${i}`, from_id: `prn_${from}`, to_id: `prn_${to}`, expires_at, ...common })
     }
@@ -80,7 +83,8 @@ function* oneByOne(principal: Principal, filter: actions.ActionFilter, nowMs: nu
   const found: string[] = []
   for (const row of yield* actions.listActions({ ...filter, states: ['proposed'], limit: 1_000 })) {
     const cast = yield* votes.votesOf.all({ action_id: row.id, revision: row.revision })
-    const hasVoted = cast.some(({ principal_id }) => principal_id === principal.id)
+    const own = cast.find(({ principal_id }) => principal_id === principal.id)
+    const hasVoted = own !== undefined && (yield* isStillLent(own, nowMs))
     if (!hasVoted && (yield* findRight(row, principal, nowMs)).refusal === undefined) found.push(row.id)
   }
   return found

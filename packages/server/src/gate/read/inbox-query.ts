@@ -1,7 +1,7 @@
 import { meetsRoles, type Principal } from '@countersign/core'
 import { type ActionRow, type actions, type PrincipalRow, principals, stored, type Tx, together, votes, waits } from '../../store/index.ts'
 import { whyNeverDecides } from '../caller.ts'
-import { findRight, holds, lenderIdsOf } from '../decide/rights.ts'
+import { findRight, holds, isStillLent, lenderIdsOf } from '../decide/rights.ts'
 
 /** How many actions are read at a time. Some of them turn out not to be for this person. */
 const BATCH = 200
@@ -13,7 +13,8 @@ export function* isWaitingFor(row: ActionRow, principal: Principal, nowMs: numbe
   if (row.state !== 'proposed' || !stored.wasAsked(row)) return false
   if ((yield* findRight(row, principal, nowMs)).refusal !== undefined) return false
   const cast = yield* votes.votesOf.all({ action_id: row.id, revision: row.revision })
-  return cast.every(({ principal_id }) => principal_id !== principal.id)
+  const own = cast.find(({ principal_id }) => principal_id === principal.id)
+  return own === undefined || !(yield* isStillLent(own, nowMs))
 }
 
 /** Returns the actions that wait for a person's vote, in their own right or by delegation, newest first: at most `filter.limit`. */
@@ -26,7 +27,7 @@ export function* listWaitingFor(principal: Principal, filter: actions.ActionFilt
   const limit = Math.min(filter.limit, BATCH)
   for (let { before } = filter; found.length < filter.limit; ) {
     // A person with a vote may see the action.
-    const page = yield* waits.listWaiting(from, { ...filter, reader: undefined, voter: principal.id, before, limit })
+    const page = yield* waits.listWaiting(from, { ...filter, reader: undefined, voter: principal.id, now: nowMs, before, limit })
     for (const row of page) if ((yield* findRight(row, principal, nowMs, lenderIds)).refusal === undefined) found.push(row)
     if (page.length < limit) break
     before = page.at(-1)?.id
