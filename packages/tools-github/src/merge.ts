@@ -30,11 +30,10 @@ export const mergePullRequest = (github: GithubContext): ToolDraft =>
       describe: ({ repository, number, method }) => `${VERBS[method]} pull request #${number} of ${repository}`,
       async look(args, signal) {
         const { client } = github
-        const place = repositoryOf(args.repository)
         const pull = await lookAtPull(client, args, signal)
         if (pull.merged) throw new ToolError('refused', `#${args.number} is merged already.`)
         const { sha } = pull.head
-        const [checks, reviews] = await Promise.all([readChecks(client, place, sha, signal), readReviews(client, args, signal)])
+        const [checks, reviews] = await Promise.all([readChecks(client, args.repository, sha, signal), readReviews(client, args, signal)])
         const said = reviews.items
           .filter(({ state }) => state !== 'COMMENTED')
           .map(({ user, state }) => `${user?.login ?? 'somebody'}: ${state}`)

@@ -4,7 +4,8 @@ import { z } from 'zod'
 import type { GithubClient } from './client.ts'
 import { Branch, IssueNumber, Limit, Page } from './fields.ts'
 import { statusOf } from './github-error.ts'
-import { type Repository, repositoryOf } from './repository.ts'
+import { readPages } from './pages.ts'
+import { repositoryOf } from './repository.ts'
 import { type GithubContext, readTool } from './tool.ts'
 import { hasMore, pullInList, textOf } from './views.ts'
 
@@ -39,23 +40,41 @@ const getPullRequest = (github: GithubContext): ToolDraft =>
         reviews: reviews.data.map(({ user, state, body, submitted_at = null }) => ({
           ...{ by: user?.login ?? null, state, body: textOf(body, 1_000), submittedAt: submitted_at },
         })),
-        checks: await readChecks(client, place, pull.data.head.sha, signal),
+        checks: await readChecks(client, repository, pull.data.head.sha, signal),
       }
     },
   })
 
-/** Returns the checks of a commit, as counts by conclusion; a sentence if the token may not read them. */
-export async function readChecks(client: GithubClient, place: Repository, ref: string, signal: AbortSignal): Promise<JsonObject | string> {
+/**
+ * Returns the checks of a commit, as counts by conclusion, with `not read: some` where there are more than {@link MOST_READ} of a kind; a
+ * sentence if the token may not read them.
+ */
+export async function readChecks(client: GithubClient, repository: string, ref: string, signal: AbortSignal): Promise<JsonObject | string> {
+  const of = { client, repository }
   try {
-    const [runs, status] = await Promise.all([
-      client.read(signal, place, (rest, at) => rest.checks.listForRef({ ...at, ref, per_page: 100 })),
-      client.read(signal, place, (rest, at) => rest.repos.getCombinedStatusForRef({ ...at, ref })),
+    const [runs, statuses] = await Promise.all([
+      readPages(
+        {
+          ...of,
+          ask: (rest, at) => rest.checks.listForRef({ ...at, ref }),
+          itemsOf: (page) => page.check_runs.map(({ conclusion, status }) => conclusion ?? status),
+        },
+        signal,
+      ),
+      readPages(
+        {
+          ...of,
+          ask: (rest, at) => rest.repos.getCombinedStatusForRef({ ...at, ref }),
+          itemsOf: (page) => page.statuses.map(({ state }) => state),
+        },
+        signal,
+      ),
     ])
-    const states = [
-      ...runs.data.check_runs.map(({ conclusion, status: progress }) => conclusion ?? progress),
-      ...status.data.statuses.map(({ state }) => state),
-    ]
-    return Object.fromEntries([...new Set(states)].sort().map((state) => [state, states.filter((other) => other === state).length]))
+    const states = [...runs.items, ...statuses.items]
+    return {
+      ...Object.fromEntries([...new Set(states)].sort().map((state) => [state, states.filter((other) => other === state).length])),
+      ...(!(runs.isWhole && statuses.isWhole) && { 'not read': 'some' }),
+    }
   } catch (error) {
     if (statusOf(error) === 403 || statusOf(error) === 404) return 'The token may not see the checks.'
     throw error

@@ -77,6 +77,20 @@ test('mergePullRequest: changes that were requested after a hundred other review
   expect(after.precondition).not.toEqual(before.precondition)
 })
 
+test('mergePullRequest: a check that failed after the hundredth is on the card, and asks again', async () => {
+  await using bench = await openGithubBench()
+  const { checks } = bench.repo
+  checks.push(...Array.from({ length: 150 }, (_, n) => ({ name: `unit ${n}`, conclusion: 'success' as const })))
+  const before = await bench.look('mergePullRequest', { number: 3 })
+  expect(before.fields.find(({ field }) => field === 'checks')?.newValue).toEqual({ success: 151 })
+  checks.push({ name: 'security', conclusion: 'failure' })
+  const after = await bench.look('mergePullRequest', { number: 3 })
+  expect(after.fields.find(({ field }) => field === 'checks')?.newValue).toEqual({ failure: 1, success: 151 })
+  expect(after.precondition).not.toEqual(before.precondition)
+  checks.push(...Array.from({ length: 400 }, (_, n) => ({ name: `more ${n}`, conclusion: 'success' as const })))
+  expect((await shownOf(bench, 'mergePullRequest', { number: 3 })).checks).toEqual({ failure: 1, success: 499, 'not read': 'some' })
+})
+
 test('createReview: an own review after a hundred others is on the card, and asks again', async () => {
   await using bench = await openGithubBench()
   const reviews = bench.repo.issues.get(3)?.pull?.reviews ?? []

@@ -53,7 +53,6 @@ export const createReview = (github: GithubContext): ToolDraft =>
       async look(args, signal) {
         const { client } = github
         const { event } = args
-        const place = repositoryOf(args.repository)
         const [pull, login] = await Promise.all([lookAtPull(client, args, signal), client.login(signal)])
         const author = pull.user.login
         if (event !== 'COMMENT' && author === login) {
@@ -61,7 +60,7 @@ export const createReview = (github: GithubContext): ToolDraft =>
         }
         const { sha } = pull.head
         const [checks, earlier, lines] = await Promise.all([
-          readChecks(client, place, sha, signal),
+          readChecks(client, args.repository, sha, signal),
           stateOfReview(client, args, login, signal),
           commentFields(client, args, signal),
         ])
