@@ -131,6 +131,37 @@ test('in a session of somebody else only what the disabled person wrote ends: th
   expect(items.filter(({ queued }: { queued?: boolean }) => queued)).toEqual([])
 })
 
+test('the stream of a message that waits ends when its session’s owner is disabled, and says that nobody acts on it', async () => {
+  const hold = Promise.withResolvers<BrainSpeech>()
+  await using desk = await openDesk(() => hold.promise)
+  const { server, lea, bob } = desk
+  const sessionId = await sessionOf(lea)
+  await lea.post(`/api/sessions/${sessionId}/participants`, { person: bob.principal.id })
+  await write(lea, sessionId, 'go')
+  await asked(desk, 1)
+  using chat = await bob.stream('/api/chat', { body: { sessionId, message: 'by chat' } })
+  await chat.next('message', ({ message }) => message.queued === true)
+  const others = [
+    bob.send('POST', '/api/ai-sdk/chat', {
+      body: { id: sessionId, messages: [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'by AI SDK' }] }] },
+    }),
+    bob.send('POST', '/api/ag-ui/desk', {
+      body: { threadId: sessionId, runId: 'run-1', messages: [{ id: 'm2', role: 'user', content: 'by AG-UI' }] },
+    }),
+  ]
+  const waiting = async () =>
+    (await server.admin.get(`/api/sessions/${sessionId}/messages`)).items.filter(({ queued }: { queued?: boolean }) => queued)
+  await expect.poll(waiting).toHaveLength(3)
+  await disable(server, lea)
+  const dropped = 'This message is not acted on: its author or the owner of the session may not write in it any more.'
+  const seen = await chat.ended()
+  expect(seen.at(-1)).toMatchObject({ type: 'error', data: { code: 'forbidden', error: dropped } })
+  const [aiSdk, agUi] = await Promise.all(others)
+  expect(aiSdk?.text).toContain(JSON.stringify({ type: 'error', errorText: dropped }))
+  expect(agUi?.text).toContain(JSON.stringify({ type: 'RUN_ERROR', message: dropped }))
+  hold.resolve({ text: 'too late' })
+})
+
 test('nobody writes on in a session whose owner is disabled', async () => {
   await using desk = await openDesk(() => ({ text: 'Done.' }))
   const { server, lea, bob } = desk

@@ -233,8 +233,11 @@ test('a message that waits when the invitation of its author ends stays in the s
   await invite(ana, sessionId, bo.principal.id)
   await write(ana, sessionId, 'first')
   expect(await desk.actionsOf(sessionId)).toMatchObject([{ state: 'proposed' }])
-  expect((await write(bo, sessionId, 'pay me')).body.queued).toBe(true)
+  // The action needs approvers, so Bo sees the session without an invitation, too.
+  using stream = await bo.stream('/api/chat', { body: { sessionId, message: 'pay me' } })
+  await stream.next('message', ({ message }) => message.queued === true)
   await ana.send('DELETE', `/api/sessions/${sessionId}/participants/${bo.principal.id}`)
+  expect((await stream.ended()).at(-1)).toMatchObject({ type: 'error', data: { code: 'forbidden' } })
   await desk.type(ana, sessionId, 'no')
   expect(await desk.actionsOf(sessionId), 'no run answers it').toMatchObject([{ state: 'declined' }])
 

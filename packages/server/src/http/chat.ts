@@ -11,7 +11,7 @@ import { endsSession, sessionLog } from './session-log.ts'
 import { streamWhileStanding } from './stream-while-standing.ts'
 import { requireSessionOf } from './threads/find-thread.ts'
 import { runOf } from './threads/place.ts'
-import { runAfter, type TurnPlace } from './threads/turn.ts'
+import { NOT_ACTED_ON, type TurnPlace, trackTurnRun } from './threads/turn.ts'
 
 const route = taggedRoute('chat')
 
@@ -37,17 +37,21 @@ export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, annou
           : { sessionId: given, posted: await agentLoop.postMessage(given, content, caller, shown) }
       const place = await store.read(() => placeOf(sessionId, posted))
       const stream = await streamWhileStanding({ hub, clock, streams }, request, reply)
-      let { runId } = place
-      stream.send({ type: 'session', data: { sessionId, runId: runId ?? '' } })
+      const run = trackTurnRun(place)
+      stream.send({ type: 'session', data: { sessionId, runId: run.id ?? '' } })
       followLog({
         log: sessionLog({ store: logs, hub, sessionId, principal: caller.principal }),
         stream,
         logger: request.log,
         after: place.seq - 1,
         onSent: (event) => noteEvent(announcements, caller.principal, event),
-        isLast: (event) => {
-          if (event.type === 'message') runId = runAfter(place, runId, event.data.message)
-          return endsSession(event) || (runId !== undefined && endsRun(event, runId))
+        isLast: (event, id) => {
+          if (event.type === 'message' && !run.take(event.data.message)) {
+            // For this stream alone: the session goes on.
+            stream.send({ type: 'error', id, data: { code: 'forbidden', error: NOT_ACTED_ON } })
+            return true
+          }
+          return endsSession(event) || (run.id !== undefined && endsRun(event, run.id))
         },
       })
     },

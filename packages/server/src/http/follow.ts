@@ -52,8 +52,8 @@ export interface FollowOptions {
   after: number
   /** Receives every event and every reset as it is sent. */
   onSent?(event: SentEvent): void
-  /** Receives every event after it was sent; returns true to end the stream. */
-  isLast?(event: NewEvent): boolean
+  /** Receives every event after it was sent, and its place; returns true to end the stream. */
+  isLast?(event: NewEvent, place: number): boolean
 }
 
 /**
@@ -173,7 +173,7 @@ class Follower {
     log.frames.set(stored, frame)
     this.#stream.send({ ...streamed, frame })
     this.#onSent?.(event)
-    if (this.#isLast?.(event)) this.#stream.end()
+    if (this.#isLast?.(event, at)) this.#stream.end()
   }
 }
 

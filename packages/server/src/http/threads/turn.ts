@@ -23,15 +23,33 @@ export interface TurnPlace {
   isPast: boolean
 }
 
-/** Returns the run that ends a turn. @param runId The run as known before `message`, the next one in the session's log. */
-export function runAfter(
-  place: Pick<TurnPlace, 'messageId' | 'runId' | 'isPast'>,
-  runId: string | undefined,
-  message: EventDataOf<'message'>['message'],
-): string | undefined {
-  // A queued message gets its run when the run before it has ended.
-  const isOfTurn = message.id === place.messageId || (place.isPast && runId === place.runId)
-  return isOfTurn ? (message.runId ?? runId) : runId
+/** What a stream says whose message was taken out of the queue. */
+export const NOT_ACTED_ON = 'This message is not acted on: its author or the owner of the session may not write in it any more.'
+
+/** The run that ends a turn, as the messages of the session's log tell it. */
+export interface TurnRun {
+  readonly id: string | undefined
+  /** Takes the next message of the log. Returns false when it says that nobody acts on the message of the turn. */
+  take(message: EventDataOf<'message'>['message']): boolean
+}
+
+/** Follows which run ends a turn, from its message on. */
+export function trackTurnRun(place: Pick<TurnPlace, 'messageId' | 'runId' | 'isPast'>): TurnRun {
+  let { runId } = place
+  let wasQueued = false
+  return {
+    get id() {
+      return runId
+    },
+    take(message) {
+      const isOwn = message.id === place.messageId
+      // A queued message gets its run when the run before it has ended. One that leaves the queue without a run gets none.
+      if (isOwn && wasQueued && !message.queued && message.runId === null) return false
+      if (isOwn) wasQueued = message.queued === true
+      if (isOwn || (place.isPast && runId === place.runId)) runId = message.runId ?? runId
+      return true
+    },
+  }
 }
 
 /** Writes a turn in the format of a user interface. */
@@ -66,7 +84,7 @@ export async function followTurn(
 ): Promise<void> {
   const stream = await streamWhileStanding({ hub, clock, streams }, request, reply)
   const writer = open(stream)
-  let { runId } = place
+  const run = trackTurnRun(place)
   let isParked = false
   let isOver = false
   let stopWaiting: (() => void) | undefined
@@ -92,10 +110,10 @@ export async function followTurn(
       const event = { type, data } as SentEvent
       if (event.type === 'reset') return end({ is: 'failed', error: 'The beginning of this turn was archived.' })
       writer.take(event)
-      if (event.type === 'message') runId = runAfter(place, runId, event.data.message)
+      if (event.type === 'message' && !run.take(event.data.message)) return end({ is: 'failed', error: NOT_ACTED_ON })
       if (event.type === 'session_status') isParked = event.data.status === 'waiting_approval'
-      if (event.type === 'done' && event.data.runId === runId) return end({ is: 'done' })
-      if (event.type === 'error' && event.data.runId === runId) return end({ is: 'failed', error: event.data.error })
+      if (event.type === 'done' && event.data.runId === run.id) return end({ is: 'done' })
+      if (event.type === 'error' && event.data.runId === run.id) return end({ is: 'failed', error: event.data.error })
       if (endsSession(event as NewEvent)) return end({ is: 'done' })
       if (id !== undefined && id >= lastKnown) parkIfSo()
     },
