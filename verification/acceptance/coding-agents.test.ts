@@ -155,6 +155,23 @@ test('what a person changed runs as they approved it: asked again, a host that t
   expect((await agent('t1', 'npm publish')).body, 'the changed call runs').toMatchObject({ decision: 'deny' })
 })
 
+test('the permission at the editor does not count once a person has approved a changed call: only the changed one may run', async () => {
+  const desk = await start()
+  const say = (event: string, toolCallId: string, command: string, more: object = {}) =>
+    desk.agent.send('POST', '/hooks/acp', {
+      body: { event, session: 'p1', cwd: FOLDER, toolCall: { toolCallId, kind: 'execute', rawInput: { command } }, ...more },
+    })
+  const asked = say('ask', 't1', 'npm publish')
+  const shown = await waiting(desk.server)
+  await decide(desk.server, shown, { verdict: 'approve', arguments: { ...shown.arguments, command: 'npm publish --dry-run' } })
+  const late = () => say('answered', 't1', 'npm publish', { allowed: true, said: '"Yes"' })
+  expect((await late()).body).toEqual({ accepted: false, reports: false })
+  expect((await asked).body).toMatchObject({ decision: 'deny' })
+  expect((await say('ask', 't2', 'npm publish --dry-run')).body).toMatchObject({ decision: 'allow' })
+  expect((await late()).body, 'the changed call runs').toEqual({ accepted: false, reports: false })
+  expect(await desk.server.admin.get(`/api/actions/${shown.id}`)).toMatchObject({ state: 'executing' })
+})
+
 test('reading in the project runs, reading outside of it asks, and settings of coding agents are not changed', async () => {
   const desk = await start()
   expect(decisionOf(await desk.hook('PreToolUse', { tool_name: 'Read', tool_input: { file_path: `${FOLDER}/src/a.ts` } }))).toBe('allow')

@@ -1,18 +1,10 @@
-import {
-  type Action,
-  type Claim,
-  CountersignError,
-  canonicalJson,
-  isCountersignError,
-  type JsonObject,
-  type Principal,
-} from '@countersign/core'
+import { type Action, type Claim, CountersignError, isCountersignError, type JsonObject, type Principal } from '@countersign/core'
 import type { FastifyRequest } from 'fastify'
-import { CANARY_TOOL, HOST_NAMES, isOwnAffair, toHostInput } from '../coding-agent/index.ts'
+import { CANARY_TOOL, HOST_NAMES, isOwnAffair } from '../coding-agent/index.ts'
 import type { Caller } from '../gate/index.ts'
 import { waitForAction } from '../gateway/wait-for-action.ts'
 import type { HttpDeps } from '../http/app.ts'
-import { claimKeyOf, toGateCall } from './find-call.ts'
+import { changedInput, claimKeyOf, toGateCall } from './find-call.ts'
 import type { Holders } from './holders.ts'
 import { proposeOnce } from './propose-once.ts'
 import { endSession, takeReport } from './report.ts'
@@ -128,7 +120,7 @@ async function verdictOf(
     if (isToAskAgain(deps, hook)) return LATER
     if (hook.parks) return { kind: 'defer' }
   }
-  const input = changedInput(ask, action.arguments)
+  const input = changedInput(ask.call, action.arguments)
   // An earlier hook of the same call may have it: the host asks in two places, and runs it once. What people changed is no permission for another.
   const mayHaveIt = state === 'executing' && !isParked && (!input || ask.mayEdit)
   if (mayHaveIt && ask.callId === undefined) return { kind: 'allow', input }
@@ -154,12 +146,6 @@ async function claimFor(
     const { action } = error.extra as { action?: Action }
     return { kind: 'deny', reason: action ? deniedAbout(action, consoleUrl) : `Not allowed: ${error.message}. Nothing was run.` }
   }
-}
-
-/** Undefined when the host is to run the call unchanged. */
-function changedInput({ call }: Ask, args: JsonObject): JsonObject | undefined {
-  const input = toHostInput(call.host, args)
-  return canonicalJson(input) === canonicalJson(call.input) ? undefined : input
 }
 
 /** Nobody decided in time, or the host does not wait any more. */

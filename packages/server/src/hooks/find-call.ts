@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Action, CountersignError, canonicalJson, type JsonObject, type Tool } from '@countersign/core'
-import { type HostTool, isHostTool, toArguments } from '../coding-agent/index.ts'
+import { type HostTool, isHostTool, toArguments, toHostInput } from '../coding-agent/index.ts'
 import type { IdempotencyKey } from '../store/index.ts'
 import { type ActionRow, hostCalls, newSalt, type Store, stored, type Tx } from '../store/index.ts'
 
@@ -45,6 +45,12 @@ export function toGateCall(tools: readonly Tool[], call: HostTool, session: stri
     callId,
     reason: call.reason,
   }
+}
+
+/** The input with which the host is to run a call; undefined when people left it unchanged. */
+export function changedInput(call: HostTool, args: JsonObject): JsonObject | undefined {
+  const input = toHostInput(call.host, args)
+  return canonicalJson(input) === canonicalJson(call.input) ? undefined : input
 }
 
 /** The key under which a call is proposed once. A call without an id has none of its own. */

@@ -1,8 +1,8 @@
 import { CountersignError, isCountersignError } from '@countersign/core'
 import type { Caller } from '../gate/index.ts'
 import type { HttpDeps } from '../http/app.ts'
-import { type ActionRow, actions, type Tx } from '../store/index.ts'
-import { toGateCall } from './find-call.ts'
+import { type ActionRow, actions, stored, type Tx } from '../store/index.ts'
+import { changedInput, toGateCall } from './find-call.ts'
 import type { Holders } from './holders.ts'
 import { proposeOnce } from './propose-once.ts'
 import type { HookEvent } from './shapes/index.ts'
@@ -15,8 +15,8 @@ type Answered = Extract<HookEvent, { kind: 'answered' }>
 
 /**
  * Records that the person at the editor answered first. The card is closed as answered elsewhere.
- * @returns `accepted` when the answer counts: it does not when policy denies the call, or somebody has declined it here. `reports` when the
- * host is to say what comes of the call, because it was allowed here as well.
+ * @returns `accepted` when the answer counts: it does not when policy denies the call, or somebody has declined it here, or approved it with
+ * another input. `reports` when the host is to say what comes of the call, because it was allowed here as well.
  * @throws CountersignError for a call that cannot be proposed: it must not run.
  */
 export async function takeAnswer(
@@ -31,7 +31,12 @@ export async function takeAnswer(
       ? `answered elsewhere: it was ${allowed ? 'allowed' : 'declined'} in the editor`
       : `answered elsewhere: it was ${allowed ? 'allowed' : 'not allowed'} in the editor: ${said}`
   for (;;) {
-    const { state, epoch } = await read(deps, id)
+    const row = await read(deps, id)
+    const { state, epoch } = row
+    const isDecided = state === 'approved' || state === 'executing'
+    // The person here was first, and wants another input. In opencode the call runs already: what was approved for it is closed below.
+    if (allowed && isDecided && call.host !== 'opencode' && changedInput(call, stored.argumentsOf(row)))
+      return { accepted: false, reports: false }
     if (state === 'proposed' || state === 'approved') {
       try {
         await deps.gate.withdraw(id, { reason }, caller)
