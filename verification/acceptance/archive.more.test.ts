@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import type { Action } from '@countersign/core'
-import { expect, test } from 'vitest'
+import { Client } from 'pg'
+import { expect, inject, test } from 'vitest'
 import { estimate } from '../../packages/server/src/archive/estimate.ts'
 import { runArchive } from '../../packages/server/src/archive/run-archive.ts'
 import { verifyFiles } from '../../packages/server/src/archive/verify.ts'
@@ -243,6 +245,22 @@ test('one run at a time, also beside each other on one machine', async () => {
   await expect(openForArchive(database)).rejects.toThrow(/is being archived already; wait for that to end/)
   await first.close()
   await (await openForArchive(database)).close()
+})
+
+test.runIf(inject('database') === 'postgres')('a run waits for the database to release the lock of one that was killed', async () => {
+  await using desk = await startDesk()
+  const { database } = desk.server
+  if (database.kind !== 'postgres') throw new Error('this runs on Postgres')
+  const killed = new Client({ connectionString: database.url })
+  const watching = new Client({ connectionString: database.url })
+  await Promise.all([killed.connect(), watching.connect()])
+  await killed.query('select pg_advisory_lock($1)', [4_319_002])
+  const next = openForArchive(database)
+  const isWaiting = () => watching.query("select 1 from pg_locks where locktype = 'advisory' and objid = 4319002 and not granted")
+  while ((await isWaiting()).rows.length === 0) await setTimeout(10)
+  await killed.end()
+  await (await next).close()
+  await watching.end()
 })
 
 test('countersign archive: moves what is old enough, says what it did, and checks its files', async () => {

@@ -6,6 +6,10 @@ import type { Database, Store } from './store.ts'
 /** Any number that nothing else uses in the database. */
 const ARCHIVE_LOCK = 4_319_002
 
+/** The lock of a run that was killed stays until the database notices that its connection is closed. */
+const RELEASED_WITHIN_MS = 5_000
+const LOCK_NOT_AVAILABLE = '55P03'
+
 /**
  * Opens a database for the archive, which works beside its servers. One run at a time.
  * @throws Error when it cannot be opened or another run is in progress.
@@ -22,8 +26,11 @@ export async function openForArchive(database: Database): Promise<Store> {
   holder.on('error', () => undefined)
   await holder.connect()
   try {
-    const { rows } = await holder.query('select pg_try_advisory_lock($1) as held', [ARCHIVE_LOCK])
-    if (!rows[0]?.held) throw new Error('this database is being archived already; wait for that to end')
+    await holder.query(`set lock_timeout = ${RELEASED_WITHIN_MS}`)
+    await holder.query('select pg_advisory_lock($1)', [ARCHIVE_LOCK]).catch((error: { code?: string }) => {
+      if (error.code !== LOCK_NOT_AVAILABLE) throw error
+      throw new Error('this database is being archived already; wait for that to end')
+    })
     const store = await openPostgres({ url, directUrl, onCommitted: () => undefined })
     return {
       ...store,
