@@ -34,9 +34,11 @@ test('a database that was rolled back is held; accepting the copy lets the recor
   expect((await verdictOf(held, publicKey)).problem).toMatch(/the end of the record was deleted/)
   await held.admin.post('/api/hold/accept', {})
   expect(await held.admin.get('/readyz')).toEqual({ status: 'ok' })
-  expect(await kindsOf(held, 'record_accepted')).toMatchObject([
-    { actor: { kind: 'person' }, sealed: true, data: { kind: 'behind', reason: expect.stringContaining('The copy was accepted') } },
-  ])
+  await expect
+    .poll(() => kindsOf(held, 'record_accepted'))
+    .toMatchObject([
+      { actor: { kind: 'person' }, sealed: true, data: { kind: 'behind', reason: expect.stringContaining('The copy was accepted') } },
+    ])
   await propose(held, 'later')
   await untilSealed(held)
   const gap = { kind: 'behind', found: { number: kept?.last }, head: Number(all?.last) + 1 }
