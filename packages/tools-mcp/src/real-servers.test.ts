@@ -9,13 +9,17 @@ import { openSource } from './testing/open-source.ts'
 const node = process.execPath
 const signal = new AbortController().signal
 
-test('server-memory: what is to be forgotten is shown', async () => {
+async function openMemory() {
   const folder = await mkdtemp(join(tmpdir(), 'mcp-memory-'))
-  const { tool, call } = await openSource({
+  return openSource({
     command: node,
     args: [counterpart('@modelcontextprotocol/server-memory/dist/index.js')],
     env: { MEMORY_FILE_PATH: join(folder, 'm.jsonl') },
   })
+}
+
+test('server-memory: what is to be forgotten is shown', async () => {
+  const { tool, call } = await openMemory()
   const entities = [{ name: 'Ana', entityType: 'person', observations: ['approves'] }]
   expect(tool('create_entities').describe({ entities })).toBe('Remember Ana')
   await call('create_entities', { entities })
@@ -27,12 +31,7 @@ test('server-memory: what is to be forgotten is shown', async () => {
 })
 
 test('server-memory: the relations that are forgotten with an entity are shown, and the decision rests on them', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'mcp-memory-'))
-  const { tool, call } = await openSource({
-    command: node,
-    args: [counterpart('@modelcontextprotocol/server-memory/dist/index.js')],
-    env: { MEMORY_FILE_PATH: join(folder, 'm.jsonl') },
-  })
+  const { tool, call } = await openMemory()
   const look = () => tool('delete_entities').preview?.({ entityNames: ['Ana'] }, signal)
   const entities = ['Ana', 'Ben'].map((name) => ({ name, entityType: 'person', observations: [] }))
   await call('create_entities', { entities })
@@ -47,12 +46,7 @@ test('server-memory: the relations that are forgotten with an entity are shown, 
 })
 
 test('server-memory: what is too large to be read whole is not shown as if nothing were forgotten', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'mcp-memory-'))
-  const { tool, call } = await openSource({
-    command: node,
-    args: [counterpart('@modelcontextprotocol/server-memory/dist/index.js')],
-    env: { MEMORY_FILE_PATH: join(folder, 'm.jsonl') },
-  })
+  const { tool, call } = await openMemory()
   await call('create_entities', { entities: [{ name: 'Ana', entityType: 'person', observations: ['x'.repeat(300_000)] }] })
   await expect(tool('delete_entities').preview?.({ entityNames: ['Ana'] }, signal)).rejects.toMatchObject({
     kind: 'refused',

@@ -41,26 +41,32 @@ test('a target is read at most once a second for one action, however many ask fo
   expect(reads).toBe(3)
 })
 
-test('a fresh preview right after an edit is one of the edited call: the edit stays', async () => {
-  let balance = 1
+/** A gate with a tool whose preview shows a balance, and a clock that stands still. */
+async function openTill() {
+  const till = { balance: 1 }
   const pay = defineTool({
     name: 'pay',
     description: 'Pay',
     input: z.object({ to: z.string() }),
     effect: 'write',
     preview: ({ to }) => [
-      { field: 'balance', oldValue: balance, newValue: 0 },
+      { field: 'balance', oldValue: till.balance, newValue: 0 },
       { field: 'to', newValue: to },
     ],
     execute: () => undefined,
   })
   const nowMs = Date.now()
-  await using gate = await openGate([pay], { clock: { ...hurriedClock, nowMs: () => nowMs } })
+  const gate = await openGate([pay], { clock: { ...hurriedClock, nowMs: () => nowMs } })
+  return { ...gate, till, [Symbol.asyncDispose]: () => gate[Symbol.asyncDispose]() }
+}
+
+test('a fresh preview right after an edit is one of the edited call: the edit stays', async () => {
+  await using gate = await openTill()
   const { propose, refresh, decide } = gate.engine.gate
   const { id, digest } = await propose({ tool: 'own.pay', arguments: { to: 'bo' } }, { principal: ana })
   await refresh(id, { principal: ben })
   // The editor was shown another balance, so the edit waits for a vote.
-  balance = 2
+  gate.till.balance = 2
   const edited = await decide(id, { verdict: 'approve', revision: 1, digest, arguments: { to: 'cy' } }, { principal: ben })
   expect(edited).toMatchObject({ state: 'proposed', revision: 2, arguments: { to: 'cy' } })
   const fresh = await refresh(id, { principal: ana })
@@ -74,25 +80,15 @@ test('a fresh preview right after an edit is one of the edited call: the edit st
 })
 
 test('a fresh preview right after a start sent the action back does not bring an earlier reading back', async () => {
-  let balance = 1
-  const pay = defineTool({
-    name: 'pay',
-    description: 'Pay',
-    input: z.object({}),
-    effect: 'write',
-    preview: () => [{ field: 'balance', oldValue: balance, newValue: 0 }],
-    execute: () => undefined,
-  })
-  const nowMs = Date.now()
-  await using gate = await openGate([pay], { clock: { ...hurriedClock, nowMs: () => nowMs } })
+  await using gate = await openTill()
   const { propose, refresh, decide } = gate.engine.gate
-  const { id, digest } = await propose({ tool: 'own.pay', arguments: {} }, { principal: ana })
+  const { id, digest } = await propose({ tool: 'own.pay', arguments: { to: 'bo' } }, { principal: ana })
   await refresh(id, { principal: ben })
-  balance = 2
+  gate.till.balance = 2
   await decide(id, { verdict: 'approve', revision: 1, digest }, { principal: ben })
   const asked = await gate.until(id, ({ state, revision }) => state === 'proposed' && revision === 2)
-  expect(asked.preview).toMatchObject([{ oldValue: 2 }])
-  expect(await refresh(id, { principal: ben })).toMatchObject({ revision: 2, digest: asked.digest, preview: [{ oldValue: 2 }] })
+  expect(asked.preview).toMatchObject([{ oldValue: 2 }, {}])
+  expect(await refresh(id, { principal: ben })).toMatchObject({ revision: 2, digest: asked.digest, preview: [{ oldValue: 2 }, {}] })
 })
 
 test('a fresh preview shows every value as it is now, also one that the decision does not rest on', async () => {
