@@ -17,6 +17,7 @@ export {
   OUTCOME_STATUSES,
   type OutcomeFacts,
   type OutcomeStatus,
+  whyExpired,
 } from './action/outcome.ts'
 export { type Command, readCommand, shortIdOf } from './commands.ts'
 export { type BallotPaper, holdsRole, meetsRoles, type Tally, tallyVotes } from './decision/tally.ts'

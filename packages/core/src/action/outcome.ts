@@ -99,10 +99,13 @@ function declinedOutcome({ id, policy, votes }: OutcomeFacts): ActionOutcome {
   return { status: 'declined', text: joined(text, said) }
 }
 
-/** What is approved for a client expires, too, where none claims it. */
+/** Returns why an action expired, without a full stop. An action that was approved for a client expires if no client claims it in time. */
+export function whyExpired(wasApproved: boolean): string {
+  return wasApproved ? 'This was approved, but no client claimed it in time' : 'Nobody decided about this in time'
+}
+
 function expiredOutcome({ id, decidedAt }: OutcomeFacts): ActionOutcome {
-  const why = decidedAt === null ? 'Nobody decided about this in time' : 'This was approved, but no client claimed it in time'
-  return { status: 'expired', text: `${why} (${id}). Nothing was carried out.` }
+  return { status: 'expired', text: `${whyExpired(decidedAt !== null)} (${id}). Nothing was carried out.` }
 }
 
 function cancelledOutcome({ id, error, executor, decidedAt }: OutcomeFacts): ActionOutcome {

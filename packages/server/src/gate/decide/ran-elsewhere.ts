@@ -1,4 +1,4 @@
-import { type Action, type ActionErrorView, CountersignError, type JsonValue } from '@countersign/core'
+import { type Action, type ActionErrorView, CountersignError, type JsonValue, whyExpired } from '@countersign/core'
 import { type ActionRow, actions, stored, type Tx } from '../../store/index.ts'
 import { type Caller, requireUnarchived, requireWriter } from '../caller.ts'
 import { openSession } from '../context.ts'
@@ -47,8 +47,7 @@ export async function noteRanElsewhere(deps: GateDeps, actionId: string, said: R
 /** Returns how the action had ended here; undefined where it may have run by an approval. */
 function whatBecameOf(row: ActionRow): string | undefined {
   if (row.state === 'declined') return 'This was declined'
-  if (row.state === 'expired')
-    return row.decided_at === null ? 'Nobody decided about this in time' : 'This was approved, but no client claimed it in time'
+  if (row.state === 'expired') return whyExpired(row.decided_at !== null)
   return row.state === 'cancelled' ? (stored.errorOf(row)?.message ?? 'This was cancelled') : undefined
 }
 
