@@ -31,12 +31,11 @@ interface Open {
 /** The permissions whose name says that the tool call itself is allowed; others are about more than its input. */
 const OF_THE_CALL = new Set(['bash', 'edit', 'read', 'glob', 'grep', 'list', 'webfetch', 'websearch'])
 const MAX_OUTPUT_CHARS = 100_000
-const REPLY_AGAIN_MS = 1_000
 /** The error of a call that was under way when its turn was aborted. */
 const ABORTED = 'Tool execution aborted'
 
 /** Asks in Countersign about every permission that opencode waits for. The first answer wins: opencode takes no second one. */
-export function createBridge({ opencode, post, complain, againMs }: BridgeDeps): Bridge {
+export function createBridge({ opencode, post, complain, againMs = 1_000 }: BridgeDeps): Bridge {
   const tell = (body: JsonObject, signal?: AbortSignal) =>
     askUntilAnswered((stop) => post(body, stop), { ...(signal && { signal }), againMs })
   const open = new Map<string, Open>()
@@ -111,7 +110,7 @@ export function createBridge({ opencode, post, complain, againMs }: BridgeDeps):
       } catch (error) {
         if (tries === 1) complain(`${sentenceOf(error)}; replying again`)
       }
-      if (typeof (await Promise.race([delay(againMs ?? REPLY_AGAIN_MS), replied.promise])) === 'string') return false
+      if (typeof (await Promise.race([delay(againMs), replied.promise])) === 'string') return false
     }
   }
 

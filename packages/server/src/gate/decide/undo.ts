@@ -20,15 +20,17 @@ import { keyOf } from './rights.ts'
  * current action when it has started, or has no grace period.
  */
 export async function undo(deps: GateDeps, actionId: string, caller: Caller): Promise<Action> {
-  const ended: string[] = []
-  const action = await transactOnce(deps, caller, (context) => takeBackApproval(context, actionId, ended))
-  // What acts by the grant in another session at this moment is waited for. Rights are locked before sessions, so not above.
-  if (ended.length > 0) await deps.store.transact(changeRights)
+  let hasEndedGrants = false
+  const onGrantsEnded = () => {
+    hasEndedGrants = true
+  }
+  const action = await transactOnce(deps, caller, (context) => takeBackApproval(context, actionId, onGrantsEnded))
+  // Waits for transactions in other sessions that act by such a grant. Not in the transaction above: rights are locked before sessions.
+  if (hasEndedGrants) await deps.store.transact(changeRights)
   return action
 }
 
-/** @param ended Takes the ids of the grants that ended with the approval. */
-function* takeBackApproval(context: CallerContext, actionId: string, ended: string[]): Tx<Action> {
+function* takeBackApproval(context: CallerContext, actionId: string, onGrantsEnded: () => void): Tx<Action> {
   const { caller } = context
   const found = yield* findForUndo(actionId, caller, context.nowMs)
   if (isUndoneBy(found, caller)) return yield* viewAction(found)
@@ -37,7 +39,7 @@ function* takeBackApproval(context: CallerContext, actionId: string, ended: stri
   // Read again: whoever held the session before may have started it, or ended the delegation.
   const row = yield* findForUndo(actionId, caller, nowMs)
   const undone = isUndoable(row) ? yield* storeUndo(opened, row, caller) : undefined
-  if (undone) ended.push(...(yield* endGrants(opened, row)))
+  if (undone && (yield* endGrants(opened, row)) > 0) onGrantsEnded()
   if (!undone) {
     const current = (yield* actions.findAction.first({ id: actionId })) ?? row
     const action = yield* viewAction(current)
@@ -61,15 +63,15 @@ function* storeUndo(context: CallerContext & Parameters<typeof storeRevision>[0]
   return undone
 }
 
-/** Revokes what the approval allowed beyond the action, and returns the ids of these grants. */
-function* endGrants({ session, outbox, caller: { principal }, nowMs }: CallerContext<SessionContext>, row: ActionRow): Tx<string[]> {
+/** Revokes the grants that were made with the approval of an action. Returns how many. */
+function* endGrants({ session, outbox, caller: { principal }, nowMs }: CallerContext<SessionContext>, row: ActionRow): Tx<number> {
   const ended = yield* grants.grantsWithVotes.all({ ...keyOf(row), session_id: row.session_id })
   for (const { id, tool } of ended) {
     yield* grants.revokeGrant.change({ id, revoked_by: principal.id, now: nowMs })
     const entry = { kind: 'grant_revoked', actor: principal.id, actionId: row.id, data: { grant: id, tool } } as const
     yield* session ? session.audit(entry) : appendToScope(outbox, row.id, entry, nowMs)
   }
-  return ended.map(({ id }) => id)
+  return ended.length
 }
 
 /** The action, for a person who approved it or who may decide about it. */
