@@ -244,7 +244,7 @@ function describeCall({ name, describe }: Pick<WrittenDefinition, 'name' | 'desc
   return plainDescription(name, args)
 }
 
-/** What a card can show. A configuration runs without a type check, so code may return anything. */
+/** The shape of a preview. It is checked because the code of a configuration runs without a type check. */
 const Shown = z.object({ fields: Action.shape.preview.unwrap(), headline: z.string().optional() })
 
 function previewOf({ preview, precondition }: WrittenDefinition): CodedTool['preview'] {

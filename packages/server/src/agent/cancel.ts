@@ -9,8 +9,8 @@ import { stepMessageId } from './step-message.ts'
 
 /**
  * Stops the session's run: what has not started is cancelled, also of earlier runs, queued messages are kept but not acted on, what is
- * executing settles on its own, what the model has said so far is kept. "Approve all" ends, too. Changes nothing else when nothing runs and
- * nothing waits.
+ * executing settles on its own, what the model has said so far is kept. An "approve all" of the session is revoked, also when nothing runs and
+ * nothing waits; then nothing else changes.
  */
 export async function cancelSession(deps: AgentDeps, sessionId: string, caller: Caller): Promise<Session> {
   checkpoint('cancel.before_store')
@@ -34,7 +34,7 @@ export async function cancelSession(deps: AgentDeps, sessionId: string, caller: 
       yield* endQueued(outbox, writer, why, now)
       checkpoint('cancel.storing')
     }
-    // What "approve all" allows is for the next run, too.
+    // Without a run too: an "approve all" would allow the calls of the next run.
     const ended = yield* endWholeSession(writer, caller, now)
     if (hasWork || ended > 0) yield* writer.finish()
     return yield* sessionNow(sessionId)

@@ -19,7 +19,7 @@ export async function keepLookUps(
   const { session_id } = run
   await store.transact(function* (outbox) {
     const writer = yield* writeSession(outbox, session_id, now)
-    // What was said in a deleted session is gone, and nothing is added to it.
+    // The deletion removed the messages of the session. A message that is added now would stay.
     if (writer.row.deleted_at !== null) return
     const current = yield* sessions.findRun.first({ session_id, id: run.id })
     // Otherwise the step is made again, or somebody else has made it.

@@ -10,7 +10,8 @@ const BATCH = 100
 
 /**
  * Voids the votes of a person on all actions that have not started, and the votes that others gave for them. Each is recorded and announced.
- * What was approved by such a vote goes back for approval when it would start. Votes of a disabled person do not count even before that.
+ * An action that was approved by such a vote goes back for approval when it is about to start. Votes of a disabled person do not count even
+ * before they are voided.
  * @returns The number of actions.
  */
 export async function voidVotesOf(deps: GateDeps, personId: string, caller: Caller): Promise<number> {

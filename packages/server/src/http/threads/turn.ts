@@ -23,7 +23,7 @@ export interface TurnPlace {
   isPast: boolean
 }
 
-/** What a stream says whose message was taken out of the queue. */
+/** The error of a stream whose message was removed from the queue. */
 export const NOT_ACTED_ON = 'This message is not acted on: its author or the owner of the session may not write in it any more.'
 
 /** The run that ends a turn, as the messages of the session's log tell it. */
