@@ -77,6 +77,9 @@ test('before a copy is accepted an admin shuts out again who was shut out since 
   expect(await admin.send('DELETE', `/api/keys/${ada.id}`)).toMatchObject({ status: 200, body: { revokedAt: expect.any(String) } })
   expect((await ended.send('POST', '/api/hold/accept')).status).toBe(401)
   expect(await admin.post(`/api/people/${ada.principal.id}/disable`)).toMatchObject({ disabledAt: expect.any(String) })
+  // Grants and delegations are ended as well: 404 is the answer about one that is not there.
+  for (const path of ['/api/grants/gnt_none', '/api/delegations/dlg_none'])
+    expect((await admin.send('DELETE', path)).status, path).toBe(404)
   // Nobody gets a right before that.
   for (const path of [`/api/people/${ada.principal.id}/enable`, '/api/keys']) {
     expect((await admin.send('POST', path, { body: { name: 'Ada', kind: 'person', roles: ['admin'] } })).status, path).toBe(503)
