@@ -262,6 +262,9 @@ export const DECIDED: readonly Guarantee[] = [
         'a delegate of two people is one person and one vote, and stands in for the one of them who has not voted',
         'a host’s person with two embed tokens is one vote of two, and the id of a person here makes nobody that person',
       ],
+      'verification/acceptance/delegates.test.ts': [
+        'a delegation that was ended and given again brings no earlier vote back, and the delegate is listed the action again',
+      ],
       'verification/acceptance/oidc.test.ts': [
         'two accounts with one address are two people, and an address that nobody verified is not shown as a name',
       ],
@@ -274,6 +277,7 @@ export const DECIDED: readonly Guarantee[] = [
       'verification/acceptance/people.test.ts': [
         'a disabled person is out at once: keys, agents, consoles and open streams of theirs end',
         'who left approves nothing: open votes are void, grants and delegations end, and what they approved is asked again before it starts',
+        'what somebody approved who was disabled since does not start once they are let in again, nor does what their grant allowed',
       ],
       'verification/acceptance/oidc.test.ts': [
         'somebody disabled does not come in by the provider; roles given here stay over sign-ins, those of the provider are its own to take',

@@ -87,6 +87,21 @@ export const EFFECTS: readonly Guarantee[] = [
         'an edit voids the votes before it, and a decision about the version before it is refused',
         'the arguments that were shown, sent back as an edit, are an approval of the revision that was shown',
       ],
+      'verification/acceptance/mcp-pins.test.ts': [
+        'MCP: an edit is no approval of a tool that changed since it was shown: the change goes to people first',
+      ],
+      'verification/acceptance/headlines.test.ts': [
+        'an edit that names another thing is approved at once only where the card named all that it is headed by',
+      ],
+      'packages/server/src/gate/decide/refresh.test.ts': [
+        'a fresh preview right after an edit is one of the edited call: the edit stays',
+        'a fresh preview right after a start sent the action back does not bring an earlier reading back',
+      ],
+      'verification/acceptance/coding-agents.test.ts': [
+        'an approval is for one call: the one that waited for it first is not allowed as well once another has it',
+        'the permission at the editor does not count once a person has approved a changed call: only the changed one may run',
+        'what a person changed runs as they approved it: asked again, a host that takes no other command gets no permission for its own',
+      ],
       'packages/server/src/gate/execute/claim.test.ts': [
         'each database: what is no longer what was decided is not handed out: people are asked again, and where its tool is gone it fails',
       ],
