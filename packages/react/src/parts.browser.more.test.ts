@@ -35,6 +35,33 @@ test.each(Object.entries(ACTIONS).flatMap(([what, action]) => [320, 900].map((wi
   },
 )
 
+test('on a phone the buttons of a card that is on the screen as a whole stay where they are when its parts come', async () => {
+  await openPage({ viewport: { width: 390, height: 844 }, hasTouch: true })
+  // The times need a part for values besides.
+  const parts = await holdScripts(/-.*\.js$/)
+  await showAtOnce(page, {
+    action: sampleAction({ preview: [{ field: 'due', oldValue: '2026-03-04T10:00:00Z', newValue: '2026-03-05T10:00:00Z' }] }),
+  })
+  await untilReady(page)
+  const shown = await decline().elementHandle()
+  await parts.load()
+  await page.locator('.cs-approve[aria-disabled=false]').waitFor()
+  expect(await shown?.evaluate((button) => button.isConnected)).toBe(true)
+})
+
+test('on a phone, a part that moves the last change off the screen takes the buttons away until it was seen there', async () => {
+  // High enough for the texts as they are shown plain, and too low for them as a diff.
+  await openPage({ viewport: { width: 390, height: 2_400 }, hasTouch: true })
+  const parts = await holdScripts(/-.*\.js$/)
+  const lines = (word: string) => Array.from({ length: 200 }, (_, at) => `${word} ${at}`).join('\n')
+  await showAtOnce(page, { action: sampleAction({ preview: [{ field: 'text', oldValue: lines('old'), newValue: lines('new') }] }) })
+  await untilReady(page)
+  await parts.load()
+  await card().getByRole('button', { name: 'Show what is not seen yet' }).click()
+  await untilReady(page)
+  expect(await page.evaluate(() => scrollY)).toBeGreaterThan(0)
+})
+
 test.each(Object.entries(ACTIONS))('with %s, nothing is approved before the part behind Details came; Decline works', async (_, action) => {
   await holdBack()
   await showAtOnce(page, { action })

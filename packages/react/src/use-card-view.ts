@@ -42,7 +42,7 @@ export function useCardView(props: ApprovalCardProps, shown: LoadedCard, store: 
   const nowMs = (props.now ?? Date.now)()
   useTick(tickMs(action, nowMs))
   // Evidence that arrives later has to be seen as well.
-  const seen = useSeen(card, `${version} ${evidence}`)
+  const seen = useSeen(card, version, evidence)
   const stand = `${version} ${action.state} ${refusal} ${canDecide} ${seen.isSeen} ${evidence} ${JSON.stringify(edits)}`
   const { rest, isReady, ignored } = useCooldown(row, stand)
   const focusCard = useCallback(() => card.current?.focus({ preventScroll: true }), [])

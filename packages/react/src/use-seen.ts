@@ -16,25 +16,28 @@ export type Seen = {
 
 /**
  * Tells whether the marked parts of a card have been on the screen, in this version. On a wide screen, where the row of buttons stands below
- * them, it does not matter.
+ * them, it does not matter. With other `evidence` they have to be seen there anew: until the browser has told where they are now, which takes one
+ * frame, what was seen counts, so that the buttons of a card that is on the screen as a whole do not go and come again.
  */
-export function useSeen(card: RefObject<HTMLElement | null>, version: string): Seen {
+export function useSeen(card: RefObject<HTMLElement | null>, version: string, evidence: string): Seen {
   const isNarrow = useSyncExternalStore(onNarrow, narrow, () => false)
   const [seen, setSeen] = useState('')
   const left = useRef(new Set<Element>())
   const isSeen = seen === version
   // Also on a wide screen: a phone that is turned has been read already.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other evidence may have moved the marks
   useEffect(() => {
-    if (isSeen) return
     const marks = card.current?.querySelectorAll('[data-seen-mark]') ?? []
     left.current = new Set(marks)
     const observer = new IntersectionObserver((entries) => {
       for (const { isIntersecting, target } of entries) if (isIntersecting) left.current.delete(target)
-      if (left.current.size === 0) setSeen(version)
+      const isAll = left.current.size === 0
+      setSeen(isAll ? version : '')
+      if (isAll) observer.disconnect()
     })
     for (const mark of marks) observer.observe(mark)
     return () => observer.disconnect()
-  }, [card, version, isSeen])
+  }, [card, version, evidence])
   const showUnseen = useCallback(() => {
     const [first] = left.current
     first?.scrollIntoView({ block: 'center' })
