@@ -111,7 +111,7 @@ onBoth('a backup under traffic holds every decision that was answered before it 
   await expect.poll(() => server.admin.get('/readyz')).toEqual({ status: 'ok' })
 })
 
-onBoth('a backup overwrites nothing without --force, and is refused when its folder is missing', async () => {
+onBoth('a backup overwrites no file without --force, and no folder, and is refused when its folder is missing', async () => {
   const { propose, flags } = await startDesk()
   await propose('something')
   const folder = folderOfTest()
@@ -125,6 +125,8 @@ onBoth('a backup overwrites nothing without --force, and is refused when its fol
   expect((await runCommandLine(['backup', file, '--force', ...flags])).code).toBe(0)
   const nowhere = await runCommandLine(['backup', join(folder, 'no', 'desk.backup'), ...flags])
   expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringContaining('does not exist')])
+  const onFolder = await runCommandLine(['backup', folder, '--force', ...flags])
+  expect([onFolder.code, onFolder.stderr]).toEqual([1, `countersign: ${folder} is a folder; name a file in it\n`])
   expect(readdirSync(folder)).toEqual(['desk.backup'])
 })
 

@@ -170,6 +170,13 @@ test('countersign mcp says in words what it needs, and nothing on standard outpu
   expect(noKey.stderr).toContain('COUNTERSIGN_KEY')
 })
 
+test('countersign mcp --server sends a key to another machine over https only', async () => {
+  const start = (server: string) => runCommandLine(['mcp', '--server', server], { COUNTERSIGN_KEY: 'cs_agent_key' })
+  const refused = (why: string) => ({ code: 1, stdout: '', stderr: `countersign: ${why}\n` })
+  expect(await start('http://approve.example.com')).toEqual(refused('the key would go to approve.example.com unencrypted: use https'))
+  expect(await start('approve')).toEqual(refused('--server must be an http:// or https:// address'))
+})
+
 test('countersign mcp --config refuses an agent that the configuration does not have before it starts, and ends what it opened', async () => {
   using folder = temporaryFolder()
   const file = join(folder.path, 'countersign.json')

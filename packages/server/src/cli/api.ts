@@ -68,7 +68,7 @@ export function serverOf({ url, keyFile }: ApiFlags, environment: Environment): 
   return { base, authorization: `Bearer ${readKey(keyFile ?? environment.COUNTERSIGN_KEY_FILE, environment)}` }
 }
 
-/** @throws Error for an address that would expose a person's key to the network. @param flag Names it in the refusal. */
+/** @throws Error for an address that would expose a key to the network. @param flag Names it in the refusal. */
 export function requireSafeAddress(base: string, flag: string): void {
   const address = URL.canParse(base) ? new URL(base) : undefined
   if (!address || !/^https?:$/.test(address.protocol)) throw new Error(`${flag} must be an http:// or https:// address`)

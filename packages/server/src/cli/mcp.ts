@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { Environment } from '../config/index.ts'
+import { requireSafeAddress } from './api.ts'
 import type { Bridge, BridgeTarget } from './mcp-bridge.ts'
 import type { McpFlags } from './mcp-own.ts'
 import { complain } from './say.ts'
@@ -54,7 +55,7 @@ async function runMcp(command: readonly string[], flags: McpFlags, environment: 
   if (command.length > 0) throw new Error('a running server has its tools already: leave out the command, or leave out --server')
   const key = flags.key ?? environment.COUNTERSIGN_KEY
   if (!key) throw new Error(`a key of the server ${joined} is needed: put it in COUNTERSIGN_KEY`)
-  if (!URL.canParse(joined)) throw new Error(`--server must be an address such as http://127.0.0.1:4319, not "${joined}"`)
+  requireSafeAddress(joined, '--server')
   await runUntilGone(await bridgeTo({ url: addressOf(joined, flags.agent), key, complain }))
 }
 

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { checkpoint } from '@countersign/toolkit/internal'
@@ -9,11 +9,12 @@ import { holdTemporaryLock, type Lock } from '../sqlite/file-lock.ts'
  * Lets `write` create a file, and gives it its name only when it is complete and on disk. Until then it is called `….partial`; after a
  * crash at any point, the name is absent or has its previous content. The next call removes what a killed one left.
  * @param overwrite False refuses an existing name.
- * @throws Error when the name is taken, another process writes to it, or `write` throws.
+ * @throws Error when the name is taken or that of a folder, another process writes to it, or `write` throws.
  */
 export async function writeWholeFile<T>(file: string, overwrite: boolean, write: (partial: string) => Promise<T>): Promise<T> {
   const folder = dirname(resolve(file))
   if (!existsSync(folder)) throw new Error(`the folder ${folder} does not exist`)
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`${file} is a folder; name a file in it`)
   const partial = `${file}.partial`
   const lock = lockName(file, folder)
   try {
