@@ -109,7 +109,8 @@ const switchBranch = (workspace: Workspace, git: Git): WorkspaceTool =>
       const { to, names } = await plan()
       const before = await statesOf(workspace.root, names)
       try {
-        await git.run(['switch', '--quiet', '--no-guess', '--no-recurse-submodules', '--no-progress', name])
+        // Without --no-overwrite-ignore git overwrites files that it ignores, which no commit holds.
+        await git.run(['switch', '--quiet', '--no-guess', '--no-overwrite-ignore', '--no-recurse-submodules', '--no-progress', name])
       } catch (error) {
         if (!(error instanceof GitFault)) throw error
         // Git may have written some of the files before it failed.
@@ -130,13 +131,14 @@ interface SwitchPlan {
   names: readonly string[]
 }
 
-/** @throws Fault also when a file of the server would change. */
-async function planSwitch({ protection }: Workspace, git: Git, name: string): Promise<SwitchPlan> {
+/** @throws Fault also when a file would change that the workspace leaves out, or one of the server. */
+async function planSwitch({ isIgnored, protection }: Workspace, git: Git, name: string): Promise<SwitchPlan> {
   const to = await commitOfBranch(git, name)
   if (to === undefined) throw new Fault(`There is no branch ${name}.`)
   const head = await requireCommit(git, 'HEAD')
   const names = (await git.text(['diff', ...PLAIN_DIFF, '--no-renames', '--name-only', '-z', head, to])).split('\0').filter(Boolean)
   for (const changed of names) {
+    if (isIgnored(changed)) throw new Fault(`The branch ${name} changes ${changed}, which is left out of this workspace.`)
     const why = protection.whyNot(changed, 'write')
     if (why !== undefined) throw new Fault(`The branch ${name} changes ${changed}: ${why}`)
   }

@@ -169,6 +169,36 @@ test('another branch is checked out, never over changes that are not committed',
   expect(readFileSync(join(folder.root, 'a.txt'), 'utf8')).toBe('two\n')
 })
 
+test('a switch never overwrites a file that git ignores and nobody committed, nor writes what the workspace leaves out', async () => {
+  using folder = tempRepository({ '.gitignore': 'local.json\nbuild/\n', 'a.txt': 'one\n' })
+  const branch = (name: string, path: string) => {
+    gitIn(folder.root, 'switch', '-q', '-c', name)
+    folder.write(path, 'theirs\n')
+    gitIn(folder.root, 'add', '-f', path)
+    gitIn(folder.root, 'commit', '-q', '-m', name)
+    gitIn(folder.root, 'switch', '-q', 'main')
+  }
+  branch('file', 'local.json')
+  branch('folder', 'build')
+  branch('secrets', 'sub/.env')
+  folder.write('local.json', 'mine\n')
+  folder.write('build/out.txt', 'mine\n')
+  const { run, preview } = await open(folder)
+  for (const name of ['file', 'folder']) {
+    const { version } = await preview('switchBranch', { name })
+    await expect(run('switchBranch', { name }, { version }), name).rejects.toMatchObject({ kind: 'refused' })
+  }
+  expect(readFileSync(join(folder.root, 'local.json'), 'utf8')).toBe('mine\n')
+  expect(readFileSync(join(folder.root, 'build/out.txt'), 'utf8')).toBe('mine\n')
+  await expect(preview('switchBranch', { name: 'secrets' })).rejects.toMatchObject({
+    kind: 'refused',
+    message: 'The branch secrets changes sub/.env, which is left out of this workspace.',
+  })
+  await expect(run('switchBranch', { name: 'secrets' })).rejects.toMatchObject({ kind: 'refused' })
+  expect(gitIn(folder.root, 'symbolic-ref', 'HEAD')).toBe('refs/heads/main')
+  expect(existsSync(join(folder.root, 'sub'))).toBe(false)
+})
+
 /** Runs `work` with a git that does `script` in place of one command; `$git` runs the real one. */
 async function withGit<T>(command: string, script: string, work: () => Promise<T>): Promise<T> {
   using outside = tempFolder()
