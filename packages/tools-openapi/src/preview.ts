@@ -85,7 +85,7 @@ function argumentsFor(reading: OperationPlan, plan: OperationPlan, args: JsonObj
   return Object.fromEntries(
     reading.parameters.flatMap((wanted): [string, JsonValue][] => {
       const given = plan.parameters.find(({ in: place, name }) => place === wanted.in && name === wanted.name)
-      const value = given && args[given.argument]
+      const value = given && member(args, given.argument)
       return value === undefined ? [] : [[wanted.argument, value]]
     }),
   )
@@ -114,7 +114,7 @@ function newFields({ plan, path }: Looking, args: JsonObject): PreviewField[] {
   if (value === undefined) {
     // The query of a request without a body holds the new values.
     return parameters.flatMap(({ in: place, argument, name }): PreviewField[] => {
-      const given = args[argument]
+      const given = member(args, argument)
       return place === 'query' && given !== undefined ? [{ field: name, newValue: given }] : []
     })
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson, type JsonObject, type JsonValue } from '@countersign/core'
 import type { CallContent } from '@countersign/toolkit'
-import { asText, type Finding, isObject } from '@countersign/toolkit/internal'
+import { asText, type Finding, isObject, member } from '@countersign/toolkit/internal'
 import type { Style } from './parameters.ts'
 import { textOf } from './parts.ts'
 import type { RequestBody } from './request-body.ts'
@@ -24,8 +24,8 @@ export function bodyFindings({ kind, encoding }: RequestBody, files: ReadonlySet
     return fault === undefined ? [] : [{ path: ['body', name], words: fault }]
   })
   const broken = [...files].flatMap((name) => {
-    const member = value[name]
-    const list = Array.isArray(member) ? member : member === undefined ? [] : [member]
+    const given = member(value, name)
+    const list = Array.isArray(given) ? given : given === undefined ? [] : [given]
     return list.every((file) => isObject(file) && BASE64.test(String(file.base64))) ? [] : [{ path: ['body', name, 'base64'], words }]
   })
   return [...unsaid, ...broken]

@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, ToolError } from '@countersign/core'
-import { asText, type Finding, isObject, pathValueFault } from '@countersign/toolkit/internal'
+import { asText, type Finding, isObject, member, pathValueFault } from '@countersign/toolkit/internal'
 import type { Parameter, Style } from './parameters.ts'
 import { BrokenPart } from './parts.ts'
 
@@ -35,7 +35,7 @@ const encodeLiteral = (text: string): string =>
  */
 export function parameterFindings(parameters: readonly Parameter[], args: JsonObject, mayChange: boolean): Finding[] {
   return parameters.flatMap((parameter) => {
-    const value = args[parameter.argument]
+    const value = member(args, parameter.argument)
     if (value === undefined) return []
     const words = faultOf(parameter, value) ?? (mayChange ? unsentFault(parameter, value) : undefined)
     return words === undefined ? [] : [{ path: [parameter.argument], words }]
@@ -101,7 +101,7 @@ export function writePath(parts: readonly PathPart[], parameters: readonly Param
     .map((part) => {
       if (typeof part === 'string') return part
       const parameter = parameters.find(({ name, in: place }) => place === 'path' && name === part.name)
-      const value = parameter && args[parameter.argument]
+      const value = parameter && member(args, parameter.argument)
       if (!parameter || value === undefined || faultOf(parameter, value) !== undefined) {
         throw new ToolError('broken', `A value cannot stand in the path for {${part.name}}. Nothing was sent.`)
       }
@@ -130,7 +130,7 @@ function pathText(parameter: Parameter, value: JsonValue): string {
 /** Returns the query of a call, without the question mark. */
 export function writeQuery(parameters: readonly Parameter[], args: JsonObject): string[] {
   return parameters.flatMap((parameter) => {
-    const value = args[parameter.argument]
+    const value = member(args, parameter.argument)
     return parameter.in !== 'query' || value === undefined ? [] : writePairs(parameter, value)
   })
 }
@@ -208,7 +208,7 @@ export function writeHeaders(parameters: readonly Parameter[], args: JsonObject)
   const headers: Record<string, string> = {}
   const cookies: string[] = []
   for (const parameter of parameters) {
-    const value = args[parameter.argument]
+    const value = member(args, parameter.argument)
     if (value === undefined || (isNothing(value) && !parameter.isJson)) continue
     if (parameter.in === 'header') headers[parameter.name.toLowerCase()] = headerText(parameter, value)
     if (parameter.in === 'cookie') cookies.push(`${parameter.name}=${encodeURIComponent(asText(value))}`)

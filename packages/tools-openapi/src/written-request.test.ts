@@ -1,7 +1,7 @@
 import type { JsonObject } from '@countersign/core'
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
-import { call, openApi, startService } from '../../../verification/testing/described-api.ts'
+import { call, look, openApi, startService } from '../../../verification/testing/described-api.ts'
 
 const list = (name: string, more: JsonObject): JsonObject => ({
   name,
@@ -137,6 +137,37 @@ test('a write whose query or header cannot hold a value is refused: without the 
   expect(refused({ ids: ['7'], owner: '', filter: { team: '1' }, where: {} })).toEqual([])
   await call(tool('find'), { ids: [], owner: null })
   expect(service.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /tasks'])
+})
+
+test('an argument with the name of a member that every object inherits is sent and shown only where it was given', async () => {
+  await using service = await startService()
+  const text = { schema: { type: 'string' } }
+  const parameters: JsonObject[] = [
+    { name: 'constructor', in: 'query', ...text },
+    { name: 'toString', in: 'header', ...text },
+    { name: 'valueOf', in: 'cookie', ...text },
+  ]
+  const file = { type: 'object', properties: { hasOwnProperty: { type: 'string', format: 'binary' } } }
+  const paths = {
+    '/orders': {
+      get: { operationId: 'get', parameters },
+      patch: { operationId: 'patch', parameters },
+      post: { operationId: 'send', requestBody: { content: { 'multipart/form-data': { schema: file } } } },
+    },
+  }
+  const { tool } = await openApi({ paths }, { baseUrl: service.url })
+  await call(tool('get'))
+  expect(await look(tool('patch'))).toMatchObject({ fields: [] })
+  await call(tool('patch'))
+  for (const { path, headers } of service.seen) {
+    expect(path).toBe('/orders')
+    expect(headers).not.toHaveProperty('tostring')
+    expect(headers).not.toHaveProperty('cookie')
+  }
+  expect(service.seen).toHaveLength(3)
+  expect(tool('send').check({ body: {} })).toMatchObject({ ok: true })
+  await call(tool('patch'), { constructor: 'a', toString: 'b', valueOf: 'c' })
+  expect(service.seen[3]).toMatchObject({ path: '/orders?constructor=a', headers: { tostring: 'b', cookie: 'valueOf=c' } })
 })
 
 const projects = { '/projects/{id}/files': { get: { operationId: 'files' } } }
