@@ -51,7 +51,7 @@ export function operationTool(open: OpenOperation): ToolDraft {
     get definition(): JsonValue {
       return definitionOf(open)
     },
-    check: plan.check,
+    check: (args) => plan.check(args, isWrite),
     describe: (args) => (describe ? fillWords(describe, named(args)) : describeCall(operation, plan, args)),
     ...(preview && { preview }),
     async execute(args, { idempotencyKey, signal, version }) {

@@ -32,7 +32,8 @@ export interface OperationPlan {
   inputSchema(): JsonSchema
   /** The members of a multipart body that are files. */
   files(): ReadonlySet<string>
-  check(args: JsonObject): ArgumentCheck
+  /** @param isWrite True also for a GET that the configuration calls a write. */
+  check(args: JsonObject, isWrite: boolean): ArgumentCheck
   write(args: JsonObject): WrittenRequest
 }
 
@@ -63,10 +64,10 @@ export function planOperation(
     accept: acceptOf(node, refs),
     inputSchema,
     files,
-    check(args) {
+    check(args, isWrite) {
       const checked = checkSchema()(args)
       if (!checked.ok) return checked
-      const findings = parameterFindings(parameters, args, !READS.has(method))
+      const findings = parameterFindings(parameters, args, isWrite || !READS.has(method))
       if (body && args.body !== undefined) findings.push(...bodyFindings(body, files(), args.body))
       return findings.length === 0 ? checked : { ok: false, issues: toArgumentIssues(findings) }
     },

@@ -31,7 +31,7 @@ const encodeLiteral = (text: string): string =>
 
 /**
  * Returns the faults of arguments that do not fit their place in the request, in words that follow the name.
- * @param mayChange False for a method that only reads.
+ * @param mayChange False for an operation that only reads.
  */
 export function parameterFindings(parameters: readonly Parameter[], args: JsonObject, mayChange: boolean): Finding[] {
   return parameters.flatMap((parameter) => {

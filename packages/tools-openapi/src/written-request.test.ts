@@ -139,6 +139,18 @@ test('a write whose query or header cannot hold a value is refused: without the 
   expect(service.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /tasks'])
 })
 
+test('a GET that the configuration calls a write is refused what would not be sent, like any other write', async () => {
+  const parameters = [list('ids', {})]
+  const paths = { '/purge': { get: { operationId: 'purge', parameters } }, '/find': { get: { operationId: 'find', parameters } } }
+  const { tool } = await openApi({ paths }, { baseUrl: 'http://127.0.0.1:9', operations: { purge: { effect: 'write' } } })
+  expect(tool('purge').check({ ids: [] })).toMatchObject({
+    ok: false,
+    issues: [{ path: '/ids', message: 'ids must not be empty: it would not be sent.' }],
+  })
+  expect(tool('purge').check({ ids: ['7'] })).toMatchObject({ ok: true })
+  expect(tool('find').check({ ids: [] })).toMatchObject({ ok: true })
+})
+
 test('an argument with the name of a member that every object inherits is sent and shown only where it was given', async () => {
   await using service = await startService()
   const text = { schema: { type: 'string' } }
