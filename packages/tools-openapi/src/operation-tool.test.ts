@@ -136,6 +136,24 @@ test.each([
   )
 })
 
+test('an approval is for a path of one segment or of several, whichever the document said', async () => {
+  const definitionOf = async (more: JsonObject) => {
+    const parameters = [{ ...ID, ...more }]
+    const { tool } = await openApi(
+      { paths: { '/files/{id}': { delete: { operationId: 'forget', parameters } } } },
+      { baseUrl: 'http://127.0.0.1:9' },
+    )
+    return tool('forget').definition
+  }
+  const one = await definitionOf({})
+  expect(await definitionOf({ 'x-multi-segment': true })).not.toEqual(one)
+  // Without it the definition is the one that earlier approvals are bound to.
+  expect(await definitionOf({ 'x-multi-segment': false })).toEqual(one)
+  expect((one as JsonObject).parameters).toEqual([
+    { argument: 'id', name: 'id', in: 'path', style: 'simple', explode: false, allowReserved: false, isJson: false },
+  ])
+})
+
 test('what goes is shown before it goes, simple values first, with what is said about it', async () => {
   await using service = await orders()
   const { tool } = await openApi({ paths: ORDERS }, { baseUrl: service.url })

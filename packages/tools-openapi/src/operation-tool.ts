@@ -122,8 +122,10 @@ function decoded(path: string): string | undefined {
  * request is sent.
  */
 function definitionOf({ operation: { method, path }, plan, service: { base }, said }: OpenOperation): JsonValue {
-  const parameters = plan.parameters.map(({ argument, name, in: place, style, explode, allowReserved, isJson }): JsonValue => {
-    return { argument, name, in: place, style, explode, allowReserved, isJson }
+  const parameters = plan.parameters.map((parameter): JsonValue => {
+    const { argument, name, in: place, style, explode, allowReserved, isJson, isManySegments } = parameter
+    // Named only where it is true: approvals and grants are bound to the definition, and those of other operations stay valid.
+    return { argument, name, in: place, style, explode, allowReserved, isJson, ...(isManySegments && { isManySegments }) }
   })
   const body = plan.body ? { kind: plan.body.kind, mediaType: plan.body.mediaType, encoding: plan.body.encoding } : null
   const before = said.before === undefined ? null : (JSON.parse(JSON.stringify(said.before)) as JsonValue)
