@@ -1,4 +1,4 @@
-import type { Principal } from '@countersign/core'
+import { CountersignError, type Principal } from '@countersign/core'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
@@ -17,9 +17,13 @@ async function openSessions({ store }: TempStore) {
   const accepted = new Set<SignedInHow>(['local', 'key', 'oidc'])
   const keys = new Map([['hash-of-a-key', { ...ana, roles: [] }]])
   const uses: string[] = []
+  const disk = { isFull: false }
   const one = () =>
     createConsoleSessions({
-      store,
+      store: {
+        ...store,
+        transact: (work) => (disk.isFull ? Promise.reject(new CountersignError('storage_full', 'the disk is full')) : store.transact(work)),
+      },
       clock,
       log: pino({ level: 'silent' }),
       limits: { idleMs: 12 * HOUR, maxMs: 3 * 24 * HOUR },
@@ -41,7 +45,7 @@ async function openSessions({ store }: TempStore) {
         interval: 2,
       })
       .toSatisfy((at) => Number(at) === clock.nowMs())
-  return { clock, accepted, keys, uses, noted, here: one(), there: one() }
+  return { clock, disk, accepted, keys, uses, noted, here: one(), there: one() }
 }
 
 test.each(STORES)('a session ends after its idle time and after its longest time, whatever is done in it ($database)', async ({ open }) => {
@@ -84,6 +88,24 @@ test.each(STORES)(
     clock.pass(60_001)
     expect(await there.read(first)).toBeUndefined()
     expect((await there.read(second ?? ''))?.id).toBe(session.id)
+  },
+)
+
+test.each(STORES)(
+  'a new secret that cannot be stored fails no request, and the one before stays good until one can be ($database)',
+  async ({ open }) => {
+    await using temp = await open()
+    const { clock, disk, here } = await openSessions(temp)
+    const first = await here.begin({ principal: ana, how: 'local' })
+    clock.pass(ROTATED_EVERY_MS)
+    const session = await here.read(first)
+    if (!session) throw new Error('the session has begun')
+    disk.isFull = true
+    expect(await here.renew(session)).toBeUndefined()
+    disk.isFull = false
+    clock.pass(HOUR)
+    expect(await here.read(first)).toMatchObject({ id: session.id, hash: session.hash })
+    expect(await here.renew(session)).toEqual(expect.any(String))
   },
 )
 

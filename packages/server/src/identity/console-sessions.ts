@@ -57,7 +57,7 @@ export interface ConsoleSessions {
   standing(id: string): Promise<Standing | undefined>
   /** The same within a transaction. @param now The time of the transaction, epoch ms. */
   standingIn(id: string, now: number): Tx<Standing | undefined>
-  /** Returns a new secret when it is time for one. */
+  /** Returns a new secret when it is time for one, and it can be stored. Throws nothing: the request that it is renewed with has ended. */
   renew(session: ConsoleSession): Promise<string | undefined>
   /** Ends a session, or all of its principal's; returns what the sign-in service needs for its own sign-out. */
   end(session: ConsoleSession, everywhere: boolean): Promise<{ idToken: string | undefined }>
@@ -181,7 +181,9 @@ export function createConsoleSessions({
       const now = clock.nowMs()
       if (now - rotatedAt < ROTATED_EVERY_MS) return undefined
       const secret = randomBytes(32).toString('base64url')
-      const changed = await store.transact(() => consoleSessions.rotateConsoleSession.change({ id, from: hash, to: hashOf(secret), now }))
+      const stored = store.transact(() => consoleSessions.rotateConsoleSession.change({ id, from: hash, to: hashOf(secret), now }))
+      // The answer says what the route did, and that may be committed: an error here would deny it.
+      const changed = await stored.catch((error: unknown) => log.warn({ error, session: id }, 'identity.renew_failed'))
       return changed === 1 ? secret : undefined
     },
 
