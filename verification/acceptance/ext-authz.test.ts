@@ -112,6 +112,22 @@ test('an approval holds for exactly this request: not for another body, path, qu
   expect((await ask('POST', '/refunds?order=7', refund)).status).toBe(200)
 })
 
+test('an approval of a JSON string holds for no body that is the text in it, and the other way round', async () => {
+  const text = '{"amount":1,"amount":1000}'
+  for (const [body, other] of [
+    [JSON.stringify(text), text],
+    [text, JSON.stringify(text)],
+  ] as const) {
+    const { server, ask } = await startGatewayServer()
+    await ask('POST', '/refunds', { body })
+    const card = await waiting(server)
+    await decide(server, card, { verdict: 'approve' })
+    expect((await ask('POST', '/refunds', { body: other })).status).toBe(403)
+    expect((await ask('POST', '/refunds', { body })).status).toBe(200)
+    expect(card.arguments.body).toBe(body)
+  }
+})
+
 test('links come from the public address alone, whatever Host a request names', async () => {
   const { ask } = await startGatewayServer()
   const { headers, detail } = await ask('POST', '/refunds', {

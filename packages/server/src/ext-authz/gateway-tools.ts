@@ -33,7 +33,7 @@ const Writing = z.object({
   method: z.enum(WRITES),
   ...About,
   contentType: z.string().min(1).max(300).optional(),
-  /** A JSON value, or the text of any other body. */
+  /** A JSON value other than a string, or the text of any other body. */
   body: z.json().optional(),
 })
 

@@ -67,7 +67,10 @@ function bodyOf(request: FastifyRequest, isRead: boolean): { contentType?: strin
   return { contentType, body: readBody(bytes, contentType) }
 }
 
-/** JSON that every program reads alike is shown as its values, anything else as its text. */
+/**
+ * JSON that every program reads alike is shown as its values, anything else as its text. A JSON string stays a text in its quotes: without
+ * them it would be the same as a body that is the text in it.
+ */
 function readBody(bytes: Buffer, contentType: string): JsonValue {
   let text: string
   try {
@@ -76,5 +79,5 @@ function readBody(bytes: Buffer, contentType: string): JsonValue {
     throw refused('the body is not text in UTF-8, so nobody could see what it says')
   }
   const parsed = /[/+]json\b/i.test(contentType) ? parseJson(text) : undefined
-  return parsed?.ok ? parsed.value : text
+  return parsed?.ok && typeof parsed.value !== 'string' ? parsed.value : text
 }
