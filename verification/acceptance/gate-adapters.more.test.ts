@@ -30,8 +30,10 @@ const runOne =
   async ({ client }, ledger, call, options) =>
     (await run(client, ledger, [call], options))[call.id]
 
+const NAMES = Object.keys(FRAMEWORKS) as Name[]
+
 /** Every framework does the same. */
-const each = test.each((Object.keys(FRAMEWORKS) as Name[]).map((name): [Name, RunOne] => [name, runOne(FRAMEWORKS[name])]))
+const each = test.each(NAMES.map((name): [Name, RunOne] => [name, runOne(FRAMEWORKS[name])]))
 
 each('%s: a read that policy allows runs by itself', async (_, run) => {
   await using desk = await openGateServer()
@@ -61,6 +63,21 @@ each('%s: what a person changed is what runs, and the model is told', async (_, 
   expect(await running).toMatch(/"done":"cancelled".*changed the arguments before approving/)
   expect(ledger.ran).toEqual([changed])
 })
+
+test.each(NAMES.filter((name) => name !== 'functions'))(
+  '%s: where only a shown value changed before the approval, the model gets the output',
+  async (name) => {
+    let status = 'pending'
+    await using desk = await openGateServer({ status: () => status })
+    const ledger = openLedger()
+    const running = runOne(FRAMEWORKS[name])(desk, ledger, CALL)
+    const first = await desk.nextWaiting()
+    status = 'paid'
+    await desk.decide(await desk.readAgain(first), 'approve')
+    expect(await running).toBe('{"done":"shipped"}')
+    expect(ledger.ran).toEqual([SHIP])
+  },
+)
 
 each('%s: a declined call never runs, and the reason reaches the model', async (_, run) => {
   await using desk = await openGateServer()

@@ -61,6 +61,33 @@ test('what a person changed is what runs, and the answer says so', async () => {
   expect(ledger.ran).toEqual([changed])
 })
 
+test('an answer names changed arguments only where other ones than those of the proposal ran, however often people decided', async () => {
+  let status = 'pending'
+  await using desk = await openGateServer({ status: () => status })
+  const ledger = openLedger()
+  const { setStatus } = gate(desk.client, { setStatus: ledger.setStatus })
+  const answering = setStatus(SHIP, { toolCallId: 'call_1' })
+  const first = await desk.nextWaiting()
+  status = 'paid'
+  const second = await desk.readAgain(first)
+  expect(second).toMatchObject({ revision: 2, revised: { why: 'preview' } })
+  await desk.decide(second, 'approve')
+  const answer = await answering
+  expect(answer).toMatchObject({ status: 'succeeded', output: { done: 'shipped' } })
+  expect(answer).not.toHaveProperty('changedArguments')
+  // The stored answer of the first proposal is the one that this call is held against.
+  expect(await setStatus(SHIP, { toolCallId: 'call_1' })).toEqual(answer)
+
+  // An edit counts, also where another value was shown after it.
+  const changing = setStatus(SHIP, { toolCallId: 'call_2' })
+  const changed = { order: 'ORD-1', status: 'cancelled' }
+  const third = await desk.nextWaiting()
+  status = 'packed'
+  await desk.readAgain(third)
+  await desk.decide(await desk.nextWaiting(), 'approve', { arguments: changed })
+  expect(await changing).toMatchObject({ status: 'succeeded', output: { done: 'cancelled' }, changedArguments: changed })
+})
+
 test('a declined call never runs, and its text holds the reason', async () => {
   await using desk = await openGateServer()
   const ledger = openLedger()

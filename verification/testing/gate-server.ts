@@ -7,16 +7,18 @@ import { startTestServer } from './test-server.ts'
 
 const Order = z.object({ order: z.string(), status: z.string() })
 
-/** How long a client may take to carry one of these out. */
 export interface GateServerOptions {
+  /** How long a client may take to carry one of these out. */
   timeoutMs?: number
+  /** The status that an order has, for the card of `setStatus`. Without it the card shows none. */
+  status?(): string
 }
 
 /**
  * A server whose tools an agent elsewhere carries out: `readOrder` runs by itself, `setStatus` asks, `deleteOrder` is denied. It keeps its
  * address when it restarts.
  */
-export async function openGateServer({ timeoutMs = 60_000 }: GateServerOptions = {}) {
+export async function openGateServer({ timeoutMs = 60_000, status: shown }: GateServerOptions = {}) {
   const common = { executor: 'client', timeoutMs } as const
   const tools = [
     defineTool({ ...common, name: 'readOrder', description: 'Reads an order.', effect: 'read', input: z.object({ order: z.string() }) }),
@@ -27,6 +29,7 @@ export async function openGateServer({ timeoutMs = 60_000 }: GateServerOptions =
       effect: 'write',
       input: Order,
       describe: ({ order, status }) => `Set ${order} to ${status}`,
+      ...(shown && { preview: ({ status }: z.infer<typeof Order>) => [{ field: 'status', oldValue: shown(), newValue: status }] }),
     }),
     defineTool({
       ...common,
@@ -66,6 +69,8 @@ export async function openGateServer({ timeoutMs = 60_000 }: GateServerOptions =
     },
     decide: ({ id, revision, digest }: Action, verdict: 'approve' | 'decline', more: object = {}): Promise<Action> =>
       server.admin.post(`/api/actions/${id}/decision`, { verdict, revision, digest, ...more }),
+    /** Reads what a card shows again: another value makes a new revision. */
+    readAgain: ({ id }: Action): Promise<Action> => server.admin.post(`/api/actions/${id}/preview`, {}),
     /** Every action there is, newest first. */
     all: async (): Promise<Action[]> => (await server.admin.get('/api/actions')).items,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),

@@ -1,4 +1,5 @@
 import type { Action, ActionOutcome, Claim } from '@countersign/core'
+import { isSameJson } from '@countersign/core/text'
 import { isApiError } from '../api-error.ts'
 import { CarryOutError, carryOut, isCarryOutError } from '../carry-out.ts'
 import { untilItWorks, waitToRetry } from '../reconnect.ts'
@@ -76,7 +77,7 @@ export type GateAnswer<Output = unknown> = {
   text: string
   /** Of what succeeded: what the function returned, or the stored result where another process ran it. */
   output?: Output
-  /** The arguments that were approved, where people changed them. */
+  /** The arguments that were approved, where they are not those of the proposal. */
   changedArguments?: Readonly<Record<string, unknown>>
   /** Null where the call was refused. */
   actionId: string | null
@@ -139,7 +140,7 @@ async function withdraw(client: GateClient, find: (signal: AbortSignal) => Promi
 
 /** Waits until the action is settled; carries it out here once it is approved and nobody else has it. */
 async function settle(client: GateClient, proposed: Action, call: GatedCall): Promise<GateAnswer> {
-  const performed: Performed = { did: false, output: undefined }
+  const performed: Performed = { proposed: proposed.arguments, did: false, output: undefined }
   let action = proposed
   for (let turns = 0; ; turns++) {
     if (action.outcome) return answerOf(action, action.outcome, performed)
@@ -155,13 +156,13 @@ async function settle(client: GateClient, proposed: Action, call: GatedCall): Pr
 }
 
 interface Performed {
+  /** The arguments of the proposal, as the server took them: the tool's schema may have filled in defaults. */
+  proposed: Action['arguments']
   did: boolean
   output: unknown
   /** How the function ended, once it has. */
   ended?: ActionOutcome
 }
-
-const NOTHING: Readonly<Performed> = { did: false, output: undefined }
 
 /** The action as it is after somebody carried it out, here or elsewhere; the answer where it ran here and the server does not take the report. */
 async function carryOutHere(client: GateClient, action: Action, call: GatedCall, performed: Performed): Promise<Action | GateAnswer> {
@@ -204,11 +205,11 @@ const endOf = ({ id, effect }: Action, { kind, message }: CarryOutError): Action
     : { status: 'failed', text: `This failed (${id}): ${message.replace(/\.$/, '')}.` }
 
 /** Stops waiting when the call is cancelled, but never for what has begun. */
-async function orCancelled<T>(working: Promise<T>, signal: AbortSignal | undefined, performed: Readonly<Performed> = NOTHING): Promise<T> {
+async function orCancelled<T>(working: Promise<T>, signal: AbortSignal | undefined, performed?: Readonly<Performed>): Promise<T> {
   if (!signal) return working
   const cancelled = Promise.withResolvers<never>()
   const cancel = () => {
-    if (!performed.did) cancelled.reject(signal.reason)
+    if (!performed?.did) cancelled.reject(signal.reason)
   }
   signal.addEventListener('abort', cancel, { once: true })
   try {
@@ -233,12 +234,13 @@ export async function waitForNews(client: GateClient, { id, state }: Action, sig
 function answerOf(
   { id, revision, revised, arguments: args, result }: Action,
   outcome: ActionOutcome,
-  { did, output }: Performed,
+  { proposed, did, output }: Performed,
 ): GateAnswer {
   return {
     ...outcome,
     actionId: id,
     ...(outcome.status === 'succeeded' && { output: did ? output : result }),
-    ...(revision > 1 && revised !== null && { changedArguments: args }),
+    // Most revisions leave them as they are: they are made where a shown value or the policy changed.
+    ...(revision > 1 && revised !== null && !isSameJson(args, proposed) && { changedArguments: args }),
   }
 }
