@@ -87,6 +87,9 @@ export const EFFECTS: readonly Guarantee[] = [
         'an edit voids the votes before it, and a decision about the version before it is refused',
         'the arguments that were shown, sent back as an edit, are an approval of the revision that was shown',
       ],
+      'packages/tools-mcp/src/http.test.ts': [
+        'an address from a variable is part of what an approval is for: another path of the same host is another tool',
+      ],
       'verification/acceptance/mcp-pins.test.ts': [
         'MCP: an edit is no approval of a tool that changed since it was shown: the change goes to people first',
       ],

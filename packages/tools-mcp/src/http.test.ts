@@ -1,8 +1,9 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { toolDefinitionHash } from '@countersign/toolkit/internal'
 import { expect, onTestFinished, test } from 'vitest'
 import { makeCertificate } from '../../toolkit/src/testing/certificate.ts'
 import { startModernServer, startSessionServer } from './testing/http-server.ts'
-import { openSource } from './testing/open-source.ts'
+import { memoryPins, openSource } from './testing/open-source.ts'
 
 test('over HTTP a call is sent once, whatever is answered', async () => {
   const server = await startSessionServer()
@@ -122,4 +123,20 @@ test('over HTTP what is said of a server that is away holds no secret, also wher
 test('an address is an http or https address, and a private one only where the configuration writes it', async () => {
   await expect(openSource({ url: 'file:///etc/passwd' })).rejects.toThrow('must be an http or https address')
   await expect(openSource({ url: 'http://name:secret@example.com/' })).rejects.toThrow('without a name or password')
+})
+
+test('an address from a variable is part of what an approval is for: another path of the same host is another tool', async () => {
+  const { origin } = new URL((await startSessionServer()).url)
+  const open = async (url: string) => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the configuration
+    const { tool } = await openSource({ url: '${CRM_URL}' }, memoryPins(), { environment: { CRM_URL: url } })
+    return tool('note')
+  }
+  const first = await open(`${origin}/tenant-a/mcp?key=planted-secret`)
+  const others = [await open(`${origin}/tenant-b/mcp?key=planted-secret`), await open(`${origin}/tenant-a/mcp?key=another-secret`)]
+  const hashes = [first, ...others].map(toolDefinitionHash)
+  expect(new Set(hashes).size).toBe(3)
+  expect(toolDefinitionHash(await open(`${origin}/tenant-a/mcp?key=planted-secret`))).toBe(hashes[0])
+  // An address may hold a key: nothing that can be read or guessed is made of it.
+  expect(JSON.stringify(first)).not.toContain('planted-secret')
 })

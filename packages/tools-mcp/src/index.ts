@@ -85,7 +85,8 @@ function openRemote(section: RemoteSection, opening: SourceOpening): McpSource |
     isHttp: true,
     destination: origin,
     credential: credentialOf(headers),
-    written: { url: section.url },
+    // Another address from the same variable may be another tenant. It may hold a key, so only its slow hash is kept.
+    written: { url: section.url, ...(url !== section.url && { filled: credentialOf({ url }) }) },
     known: section.as ? KNOWN_SERVERS[section.as] : knownServer([host]),
     tools: section.tools,
     timeoutMs: section.timeoutMs,

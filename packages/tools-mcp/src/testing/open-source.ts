@@ -34,8 +34,15 @@ export interface OpenedSource {
   call(name: string, args: JsonObject, signal?: AbortSignal): Promise<JsonValue>
 }
 
-/** Opens a server as the configuration would, in the group `s`, and attaches it. It is closed when the test ends. */
-export async function openSource(written: McpInput, pins: PinStore = memoryPins(), folder = tmpdir()): Promise<OpenedSource> {
+/**
+ * Opens a server as the configuration would, in the group `s`, and attaches it. It is closed when the test ends.
+ * @param environment The variables that its address may come from.
+ */
+export async function openSource(
+  written: McpInput,
+  pins: PinStore = memoryPins(),
+  { folder = tmpdir(), environment = {} }: { folder?: string; environment?: Record<string, string> } = {},
+): Promise<OpenedSource> {
   const problems: SetupProblem[] = []
   const opening: SourceOpening = {
     group: 's',
@@ -43,7 +50,7 @@ export async function openSource(written: McpInput, pins: PinStore = memoryPins(
     network: openNetwork(),
     report: (problem) => problems.push(problem),
     fillSecret: (text) => ({ value: text, secrets: [] }),
-    fillAddress: (text) => text,
+    fillAddress: (text) => text.replace(/^\$\{(\w+)\}/, (_, name) => environment[name] ?? 'http://unset.invalid'),
     refuseVariables: () => {},
     // The compile cache makes a second start of the same program faster.
     inherit: (names) =>
