@@ -2,11 +2,12 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { JsonObject } from '@countersign/core'
+import { type JsonObject, ToolError } from '@countersign/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { wordsOf } from '../../toolkit/src/risk-by-name.ts'
 import { callWords } from './call-words.ts'
+import { FILESYSTEM } from './known/filesystem.ts'
 import { programName } from './program-name.ts'
 import { openSource } from './testing/open-source.ts'
 
@@ -29,6 +30,25 @@ test('the card of a tool that nobody described says what is called with what, wh
   })
   expect(drop.destination).toBe('program:raw-server.ts')
   expect(drop.risk).toEqual({ level: 'high', reason: 'its name says “drop”', isGuess: true })
+})
+
+test.each([
+  ['ENOENT: no such file or directory, open', 'new'],
+  ['Error: ENOENT: no such file or directory, open', 'new'],
+  ['Access denied - path outside allowed directories: /srv/ENOENT: no such file or directory', 'unknown'],
+  ['EACCES: permission denied, open', 'unknown'],
+])('a file that its server says “%s” of is %s on the card of a write: only what the server begins with counts', async (said, is) => {
+  const path = '/srv/The MCP server s says that it failed: ENOENT: no such file or directory/../a.txt'
+  const failure = new ToolError('refused', `The MCP server s says that it failed: ${said} '${path}'`)
+  const look = FILESYSTEM.tools.write_file?.preview?.({ path, content: 'y' }, () => Promise.reject(failure))
+  if (is === 'new') expect(await look).toEqual([{ field: path, newValue: 'y' }])
+  else await expect(look).rejects.toBe(failure)
+})
+
+test('a file that is too large to be shown is no new file, whatever its path is called', async () => {
+  const path = '/srv/The MCP server s says that it failed: ENOENT: no such file or directory/../a.txt'
+  const look = FILESYSTEM.tools.write_file?.preview?.({ path, content: 'y' }, async () => ({ content: 'x', notes: ['its text was cut'] }))
+  await expect(look).rejects.toMatchObject({ message: `The file ${path} is too large to be shown.` })
 })
 
 test('a title that says other words than the name does not hide the name, and its words count for the risk', async () => {

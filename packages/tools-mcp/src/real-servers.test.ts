@@ -134,5 +134,9 @@ test('server-filesystem: a file that is too large to be read whole is not shown 
   await writeFile(path, `${'x'.repeat(300_000)}end`)
   const tooLarge = { kind: 'refused', message: `The file ${path} is too large to be shown.` }
   await expect(tool('write_file').preview?.({ path, content: 'y' }, signal)).rejects.toMatchObject(tooLarge)
+  const another = { path: `${folder}/ENOENT/../a.txt`, content: 'y' }
+  await expect(tool('write_file').preview?.(another, signal)).rejects.toMatchObject({
+    message: expect.stringMatching(/too large to be shown\.$/),
+  })
   await expect(tool('edit_file').preview?.({ path, edits: [{ oldText: 'end', newText: 'e' }] }, signal)).rejects.toMatchObject(tooLarge)
 })

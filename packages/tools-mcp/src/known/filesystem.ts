@@ -74,6 +74,9 @@ const changeOf = (path: JsonValue | undefined, before: string | undefined, after
   newValue: after ?? null,
 })
 
+/** What the server begins with when a file does not exist. Only the beginning counts: the rest may hold the path, which the agent chooses. */
+const MISSING = /^The MCP server [\w-]+ says that it failed: (?:Error: )?ENOENT: /
+
 /** Returns the current content of a file; undefined when the file does not exist. */
 async function contentOf(path: JsonValue | undefined, read: ReadOther): Promise<string | undefined> {
   try {
@@ -84,7 +87,7 @@ async function contentOf(path: JsonValue | undefined, read: ReadOther): Promise<
     if (typeof content === 'string') return content
     throw new ToolError('refused', `The file ${said(path)} could not be read as text.`)
   } catch (error) {
-    if (error instanceof ToolError && /ENOENT/.test(error.message)) return undefined
+    if (error instanceof ToolError && MISSING.test(error.message)) return undefined
     throw error
   }
 }
