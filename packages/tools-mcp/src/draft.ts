@@ -30,6 +30,7 @@ import {
 import { callWords } from './call-words.ts'
 import type { McpCall } from './calls.ts'
 import { isTask, type McpDefinition, type SeenDefinition } from './definitions.ts'
+import { refuseArguments, withoutArguments } from './known/file-arguments.ts'
 import type { KnownServer, KnownTool, ReadOther } from './known/known-tool.ts'
 import { type PinnedTool, toPin, whatIsOther } from './pins.ts'
 import type { ToolSettings } from './section.ts'
@@ -77,13 +78,18 @@ export function settingsOf(settings: DraftParts['settings'], name: string): Tool
 type EffectParts = Pick<DraftParts, 'known' | 'settings' | 'trustReadOnlyHints'>
 
 /**
- * Returns whether a tool changes anything: from the configuration, else from the built-in list of known servers. The server's own hint
- * counts only where the configuration trusts it.
+ * Returns whether a tool changes anything: from the configuration, else from the built-in list of known servers. The server's own hint that
+ * it reads counts only where the configuration trusts it.
  */
 export const effectOf = (parts: EffectParts, tool: PinnedTool): Effect =>
-  settingsOf(parts.settings, tool.definition.name).effect ??
-  knownTool(parts.known, tool.definition.name)?.effect ??
-  (isTrusted(parts, tool) ? 'read' : 'write')
+  settingsOf(parts.settings, tool.definition.name).effect ?? builtInEffect(parts, tool) ?? (isTrusted(parts, tool) ? 'read' : 'write')
+
+/** Returns the effect from the built-in list. A tool whose server says that it does not only read, now or in the pin, is no read. */
+function builtInEffect({ known }: EffectParts, { definition, was }: PinnedTool): Effect | undefined {
+  const effect = knownTool(known, definition.name)?.effect
+  const isDenied = [definition, was?.definition].some((one) => one?.annotations.readOnlyHint === false)
+  return effect === 'read' && isDenied ? 'write' : effect
+}
 
 /**
  * Returns whether a tool counts as a read only because its server claims it. The hint must be present both now and in the pin, without a
@@ -113,7 +119,9 @@ export function draftOf(parts: DraftParts, tool: PinnedTool): ToolDraft {
   const known = knownTool(parts.known, name)
   const effect = effectOf(parts, tool)
   const shown = was?.definition ?? definition
-  const fault = costFault(shown.inputSchema, parts.patterns)
+  const leftOut = effect === 'read' && known?.effect === 'read' ? known.fileArguments : undefined
+  const inputSchema = leftOut ? withoutArguments(shown.inputSchema, leftOut) : shown.inputSchema
+  const fault = costFault(inputSchema, parts.patterns)
   if (fault !== undefined) throw new Error(`its arguments cannot be checked: its schema ${fault}`)
   const cacheForMs = readCacheFor(own.cacheFor, effect, (words) => {
     throw new Error(`cacheFor ${words}`)
@@ -122,13 +130,14 @@ export function draftOf(parts: DraftParts, tool: PinnedTool): ToolDraft {
   const timeoutMs = own.timeoutMs ?? parts.timeoutMs ?? (isTask(definition) ? TASK_MS : CALL_MS)
   const risk = riskOf(own, known, effect, definition.annotations)
   const preview = previewOf(parts, tool, known)
+  const check = openJsonSchema(inputSchema)
   return {
     name: toolNameOf(name),
     title: shown.title,
     // The description is attributed to the server, so that the model can weigh it.
     description: `${parts.name} says: ${shown.description || shown.title || '(nothing)'}`,
     effect,
-    inputSchema: shown.inputSchema,
+    inputSchema,
     executor: 'server',
     idempotent: own.idempotent ?? effect === 'read',
     timeoutMs,
@@ -138,7 +147,7 @@ export function draftOf(parts: DraftParts, tool: PinnedTool): ToolDraft {
     destination: parts.destination,
     credential: parts.credential,
     definition: { server: parts.server, said: hash, ...(was && { was: was.hash }) },
-    check: openJsonSchema(shown.inputSchema),
+    check: leftOut ? refuseArguments(check, leftOut) : check,
     describe: (args) => (words ? fillWords(words, args) : (known?.describe?.(args) ?? callWords(shown, args))),
     ...(preview && { preview }),
     execute: (args, { signal, idempotencyKey: attempt }) => parts.call(tool, { args, effect, signal, timeoutMs, attempt }),

@@ -73,6 +73,42 @@ test('server-everything: pictures arrive, get-env is asked about, a tool that is
   expect(found[0]).toMatchObject({ level: 'ok', message: expect.stringContaining('protocol 2025-11-25') })
 })
 
+test('server-playwright: its reads are offered without the argument that names a file to write, and a call with it is refused', async () => {
+  const program = { command: node, args: [counterpart('@playwright/mcp/cli.js'), '--headless', '--isolated'] }
+  const { tool } = await openSource({ ...program, tools: { browser_network_requests: { effect: 'write' } } })
+  for (const [name, args] of [
+    ['browser_snapshot', { depth: 3 }],
+    ['browser_console_messages', { level: 'error' }],
+  ] as const) {
+    const { effect, inputSchema, check } = tool(name)
+    expect(effect).toBe('read')
+    expect(JSON.stringify(inputSchema)).not.toMatch(/filename|save/i)
+    expect(check(args)).toEqual({ ok: true, value: args })
+    expect(check({ ...args, filename: 'countersign.yaml' })).toEqual({
+      ok: false,
+      issues: [{ path: '/filename', message: expect.stringMatching(/^filename is not known here: .* write a file.*effect: write/) }],
+    })
+  }
+  expect(tool('browser_snapshot').inputSchema).toMatchObject({ properties: { target: {}, depth: {} }, additionalProperties: false })
+  // The configuration says that it writes: its calls ask, and it is offered whole.
+  expect(tool('browser_network_requests')).toMatchObject({ effect: 'write', inputSchema: { properties: { filename: {} } } })
+  expect(tool('browser_network_requests').check({ static: false, filename: 'requests.log' })).toMatchObject({ ok: true })
+})
+
+test.each([
+  ['@playwright/mcp/cli.js', '--headless', '--isolated', '--caps=vision,pdf,devtools,network,storage,testing,config'],
+  ['@cyanheads/git-mcp-server/dist/index.js'],
+  ['@modelcontextprotocol/server-filesystem/dist/index.js', tmpdir()],
+  ['@modelcontextprotocol/server-memory/dist/index.js'],
+  ['@modelcontextprotocol/server-everything/dist/index.js', 'stdio'],
+])('%s: nothing that counts as a read by itself has an argument that says it writes', async (path, ...args) => {
+  const { tools } = await openSource({ command: node, args: [counterpart(path), ...args] })
+  const readers = tools.all().filter(({ effect }) => effect === 'read')
+  expect(readers.length).toBeGreaterThan(2)
+  const writing = readers.filter(({ inputSchema }) => /\b(?:saves?|writes?|stores?)\b/i.test(JSON.stringify(inputSchema)))
+  expect(writing.map(({ name }) => name)).toEqual([])
+})
+
 test('server-filesystem: what the card shows of an edit is what the file then holds, whatever its line ends and outer spaces', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'mcp-edits-'))
   const path = join(folder, 'a.txt')

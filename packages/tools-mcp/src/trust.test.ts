@@ -49,6 +49,49 @@ test('a write that says later that it reads stays a write until a person accepts
   expect(later.tool('list').effect).toBe('read')
 })
 
+/** As chrome-devtools-mcp 1.11.0 lists it: it writes the bodies to the files that its last two arguments name. */
+const GET_NETWORK_REQUEST = {
+  name: 'get_network_request',
+  annotations: { readOnlyHint: false },
+  inputSchema: {
+    type: 'object',
+    properties: { reqid: { type: 'number' }, requestFilePath: { type: 'string' }, responseFilePath: { type: 'string' } },
+    additionalProperties: false,
+  },
+}
+
+test('a built-in read whose server says that it is none asks, unless the configuration says that it reads', async () => {
+  const { become, mcp } = await serverOf(GET_NETWORK_REQUEST, reads('list_pages'))
+  const pins = memoryPins()
+  const plain = await openSource({ ...mcp, as: 'chrome-devtools' }, pins)
+  expect(plain.tools.all().map(({ effect }) => effect)).toEqual(['write', 'read'])
+  expect(plain.tool('get_network_request')).toMatchObject({ inputSchema: { properties: { responseFilePath: {} } } })
+  await plain.source.close()
+  await become({ ...GET_NETWORK_REQUEST, annotations: { readOnlyHint: true } }, reads('list_pages', { readOnlyHint: false }))
+  const later = await openSource({ ...mcp, as: 'chrome-devtools', tools: { list_pages: { effect: 'read' } } }, pins)
+  expect(later.tools.all().map(({ effect }) => effect)).toEqual(['write', 'read'])
+  await later.call('get_network_request', {})
+  expect(later.tool('get_network_request').effect).toBe('read')
+})
+
+test('a built-in read is never offered with an argument that names a file to write, also where the configuration says that it reads', async () => {
+  const { mcp } = await serverOf(GET_NETWORK_REQUEST, {
+    ...reads('get_console_message'),
+    inputSchema: { type: 'object', required: ['filePath'] },
+  })
+  const { tool } = await openSource({ ...mcp, as: 'chrome-devtools', tools: { get_network_request: { effect: 'read' } } })
+  expect(tool('get_network_request')).toMatchObject({ effect: 'read', inputSchema: { properties: { reqid: { type: 'number' } } } })
+  expect(JSON.stringify(tool('get_network_request').inputSchema)).not.toContain('FilePath')
+  expect(tool('get_network_request').check({ reqid: 1, responseFilePath: '/srv/countersign.yaml' })).toMatchObject({
+    ok: false,
+    issues: [{ path: '/responseFilePath' }],
+  })
+  // A schema that allows arguments that it does not name allows no file either.
+  expect(tool('get_console_message').inputSchema).toEqual({ type: 'object', required: [] })
+  expect(tool('get_console_message').check({ msgid: 1 })).toMatchObject({ ok: true })
+  expect(tool('get_console_message').check({ msgid: 1, filePath: 'a' })).toMatchObject({ ok: false })
+})
+
 test('without trust no hint makes a read, and with it only a plain readOnlyHint does', () => {
   const hint = fc.option(fc.oneof(fc.boolean(), fc.constantFrom('true', 1, null)), { nil: undefined })
   fc.assert(

@@ -7,6 +7,8 @@ export type ReadOther = (name: string, args: JsonObject) => Promise<JsonValue | 
 export interface KnownTool {
   effect?: Effect
   risk?: RiskLevel
+  /** Matches the arguments of a read that name a file to write. As a read, the tool is offered without them. */
+  fileArguments?: RegExp
   /** Returns the words for the card. */
   describe?(args: JsonObject): string
   /** Returns the changes a call would make, read through the server's own read tools. */
@@ -22,6 +24,13 @@ export interface KnownServer {
 
 /** Tools that only read. */
 export const reads = (...names: string[]): Record<string, KnownTool> => Object.fromEntries(names.map((name) => [name, { effect: 'read' }]))
+
+/**
+ * Tools that only read unless an argument names a file: the server then writes the result to that file instead of returning it. Any name of
+ * a file counts, so that an argument that a later version adds does not slip through.
+ */
+export const readsUnlessToFile = (...names: string[]): Record<string, KnownTool> =>
+  Object.fromEntries(names.map((name) => [name, { effect: 'read', fileArguments: /file|path/i }]))
 
 /** Tools whose effects destroy, publish or are hard to undo. */
 export const highRisk = (...names: string[]): Record<string, KnownTool> =>
