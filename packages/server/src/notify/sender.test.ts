@@ -1,3 +1,4 @@
+import { CountersignError } from '@countersign/core'
 import { openNetwork } from '@countersign/toolkit'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
@@ -160,6 +161,40 @@ for (const { database, open } of STORES) {
     await sender.doWhatIsDue(signal)
     await Promise.all(begun)
     expect(new Set(receiver.ids()).size).toBe(6)
+  })
+
+  test(`deliveries whose results could not be stored hold back none of those behind them (${database})`, async () => {
+    await using temp = await open()
+    const answers = Promise.withResolvers<void>()
+    await using receiver = await startReceiver((response) => answers.promise.then(() => response.writeHead(204).end()))
+    const clock = manualClock()
+    let isFull = false
+    const store: Store = {
+      ...temp.store,
+      transact: (work) => (isFull ? Promise.reject(new CountersignError('storage_full', 'the disk is full')) : temp.store.transact(work)),
+    }
+    const begun: Promise<unknown>[] = []
+    let askedAgain = 0
+    const { sender } = openSender(store, clock, { background: (work) => void begun.push(work), rearm: () => askedAgain++ })
+    const id = await addWebhook(temp.store, receiver.url, clock.nowMs())
+    for (let nth = 0; nth < 5; nth++) await addEvent(temp.store, clock.nowMs())
+    const { signal } = new AbortController()
+    await sender.doWhatIsDue(signal)
+    clock.pass(5_000)
+    const waitMs = await sender.doWhatIsDue(signal)
+    await expect.poll(() => receiver.events.length).toBe(4)
+    isFull = true
+    answers.resolve()
+    await Promise.all(begun)
+    isFull = false
+    // Nothing else asks for another look: no result was stored.
+    expect(askedAgain).toBe(0)
+    expect(waitMs).toBe(5_000)
+    clock.pass(waitMs ?? 0)
+    await sender.doWhatIsDue(signal)
+    await Promise.all(begun)
+    expect(new Set(receiver.ids()).size).toBe(5)
+    expect((await listed(temp.store, id)).filter(({ state }) => state === 'delivered')).toHaveLength(1)
   })
 
   test(`a webhook that failed for five days without a success is disabled, and the record says so (${database})`, async () => {

@@ -12,7 +12,7 @@ const LEASE_MS = ANSWER_WITHIN_MS + 45_000
 const MOST_ATTEMPTS_KEPT = 20
 /** On shutdown, a running attempt has this long to end. Otherwise it is repeated later. */
 const STOP_MS = 3_000
-/** Deliveries that another process claimed, or that an error kept from being claimed, are checked again after this long. */
+/** What is due and was not sent is checked again after this long: another process may have claimed it, or an error came between. */
 const LOOK_AGAIN_MS = 5_000
 
 export interface SenderOptions extends ChannelDeps {
@@ -152,10 +152,9 @@ export function createSender(options: SenderOptions): DeliverySender {
       for (const { id, next_at } of await store.read(pendingOf)) {
         const now = clock.nowMs()
         const room = PER_RECEIVER - (inFlight.get(id) ?? 0)
-        if (next_at > now) waits.push(next_at - now)
-        // Each attempt that ends checks again.
+        // Each attempt that ends checks again at once, but not one whose result could not be stored.
+        waits.push(next_at > now ? next_at - now : LOOK_AGAIN_MS)
         if (next_at > now || room <= 0 || signal.aborted) continue
-        waits.push(LOOK_AGAIN_MS)
         for (const due of await store.read(() => webhookDeliveries.dueDeliveries.all({ webhook_id: id, now, limit: room }))) {
           background(begin(id, due))
         }
