@@ -1,12 +1,13 @@
-import { existsSync, renameSync } from 'node:fs'
+import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { startArchiveSchedule } from '../../packages/server/src/archive/schedule.ts'
 import { verifyFiles } from '../../packages/server/src/archive/verify.ts'
 import { systemClock } from '../../packages/server/src/clock.ts'
 import { openBeside, settings } from '../../packages/server/src/store/index.ts'
+import { startChildServer } from '../testing/child-server.ts'
 import { manualClock } from '../testing/manual-clock.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
@@ -132,7 +133,7 @@ test('a schedule that finds nothing writes no row, and one that is held changes 
   await store.close()
 })
 
-test('a server whose configuration says so archives a minute after its start', async () => {
+test('a server whose configuration says so archives a minute after its start, and its data folder stays its own', async () => {
   using folder = temporaryFolder()
   let aheadMs = 0
   const due: (() => void)[] = []
@@ -160,6 +161,11 @@ test('a server whose configuration says so archives a minute after its start', a
   for (const fire of due.splice(0)) fire()
   await ended.promise
   expect((await server.admin.get('/api/audit?kind=archived')).items).toMatchObject([{ data: { sessions: 1, folder: folder.path } }])
+  if (inject('database') !== 'sqlite') return
+  const configFile = join(folder.path, 'second.yaml')
+  writeFileSync(configFile, '{}')
+  const second = startChildServer({ configFile, dataDir: server.dataDir }).then((started) => started.kill())
+  await expect(second).rejects.toThrow('another Countersign process is using')
 })
 
 test('a schedule whose folder lost its files, as when its disk is not mounted, says so and moves nothing until they are back', async () => {

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, lstatSync, openSync, readdirSync } from 'node:fs'
+import { accessSync, chmodSync, closeSync, constants, lstatSync, openSync, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Logger } from 'pino'
 
@@ -7,9 +7,19 @@ const PRIVATE_FILE = 0o600
 const PRIVATE_FOLDER = 0o700
 const OTHERS = 0o077
 
-/** Creates an empty file that only its owner reads and writes, whatever the umask is. An existing file stays as it is. */
+/**
+ * Creates an empty file that only its owner reads and writes, whatever the umask is. An existing file stays as it is, and is not opened:
+ * when a process closes any descriptor of a file, the system releases all locks that this process has on the file. SQLite knows nothing
+ * of that, and takes its locks for held.
+ * @throws Error when this process may not read and write the file.
+ */
 export function makePrivateFile(file: string): void {
-  closeSync(openSync(file, 'a', PRIVATE_FILE))
+  try {
+    accessSync(file, constants.R_OK | constants.W_OK)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    closeSync(openSync(file, 'a', PRIVATE_FILE))
+  }
 }
 
 /** The names of the server's files and folders in a data folder. */

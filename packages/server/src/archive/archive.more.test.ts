@@ -2,16 +2,20 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Principal } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { runModule } from '../../../../verification/testing/run-command.ts'
 import { openTempPostgres, openTempSqlite } from '../../../../verification/testing/temp-store.ts'
 import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 import { createEventHub } from '../dispatch/index.ts'
 import { sessionLog } from '../http/session-log.ts'
-import { events, principals, type Store, sessions, type Tx } from '../store/index.ts'
+import { events, openForArchive, principals, type Store, sessions, type Tx } from '../store/index.ts'
 import { type FinishedFile, runArchive } from './run-archive.ts'
 import { verifyFiles } from './verify.ts'
+
+const OPEN_AND_CLOSE = fileURLToPath(new URL('../store/testing/open-and-close.ts', import.meta.url))
 
 const OLD = 1_000
 const BEFORE = 2_000
@@ -179,6 +183,19 @@ test('a session that goes on while its file is written keeps its log', async () 
   ).toBe(true)
   const kept = await store.read(() => events.sessionRowsAfter.all({ session_id: 'ses_a', after: 0, limit: 10 }))
   expect(kept).toHaveLength(3)
+})
+
+test('after an archive in the process of a server, its data folder is still its own', async () => {
+  using folder = temporaryFolder()
+  await using temp = await openTempSqlite()
+  const { store, dataDir } = temp
+  await addAna(store)
+  await store.transact(() => addSession('ses_a', 1))
+  const beside = await openForArchive({ kind: 'sqlite', dataDir })
+  expect(await archive(beside, folder.path)).toMatchObject([{ rows: 1 }])
+  await beside.close()
+  const second = await runModule([OPEN_AND_CLOSE, dataDir])
+  expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(`another Countersign process is using ${dataDir}`) })
 })
 
 test('a reader in the middle of a log that is archived is given a snapshot, not a gap', async () => {
