@@ -19,7 +19,7 @@ const PACKAGES: Record<string, string[]> = {
   'examples/shop': ['countersign', '@countersign/client', '@countersign/core'],
 }
 
-/** How a text is shown is one for all, and weighs nothing: the browser takes it too. */
+/** How a text is shown and what a service's answer says is one for all, and weighs nothing: the browser takes it too. */
 const FOR_ALL = ['@countersign/core/text']
 
 /** The order of packages/server/src: a file may use its own row and the rows above it. */

@@ -117,6 +117,32 @@ const ANSWERS: Case[] = [
     ],
   ),
   ['a 500', (_, response) => json(response, { error: 'boom' }, 500), { error: { kind: 'ambiguous', message: /\(500\): boom/ } }],
+  // The server judges the answers to its own calls by the same rules: an answer may say in its body that it failed.
+  [
+    'a 200 that says that it failed',
+    (_, response) => json(response, { ok: false, error: 'channel_not_found' }),
+    { error: { kind: 'refused', message: /says that it failed \(200\): channel_not_found\. It may have done a part of it\.$/ } },
+  ],
+  [
+    'a 202 that tells of a failure in the middle',
+    (_, response) => json(response, { ok: false, error: 'internal_error' }, 202),
+    { error: { kind: 'ambiguous', message: /\(202\): internal_error\. Whether it acted is not known\.$/ } },
+  ],
+  [
+    'a refusal of GraphQL',
+    (_, response) => json(response, { errors: [{ message: 'Title must not be empty.' }, { message: 'No such team' }] }),
+    { error: { kind: 'refused', message: /refused what was sent \(200\): Title must not be empty\.; No such team\.$/ } },
+  ],
+  [
+    'an error of GraphQL with empty data',
+    (_, response) => json(response, { errors: [{ message: 'Oops', path: ['createIssue'] }], data: { createIssue: null } }),
+    { error: { kind: 'ambiguous', message: /failed \(200\): Oops\. Whether it acted is not known\.$/ } },
+  ],
+  [
+    'GraphQL that did a part',
+    (_, response) => json(response, { errors: [{ message: 'Oops' }], data: { createIssue: { id: 7 } } }),
+    { output: { errors: [{ message: 'Oops' }], data: { createIssue: { id: 7 } } } },
+  ],
   ['a reset', cut, { error: { kind: 'ambiguous', message: /did not answer\. Whether it acted is not known/ } }],
   [
     'half an answer',
@@ -136,6 +162,16 @@ for (const [name, shop, told] of ANSWERS) {
     expect(scene.told()).toHaveLength(1)
   })
 }
+
+test('of a read, an answer of 200 is the result whatever it says', async () => {
+  const said = { ok: false, error: 'channel_not_found' }
+  await using scene = await open({
+    claim: ({ action, request }) => ({ action: { ...action, effect: 'read' }, request: { method: 'GET', url: request?.url ?? '' } }),
+    shop: (_, response) => json(response, said),
+  })
+  await scene.run()
+  expect(scene.told()).toEqual([{ epoch: 3, output: said }])
+})
 
 test('a service that is not there was sent nothing; one that is silent is given up before the hold is over', async () => {
   const url = `http://127.0.0.1:${await freePort()}/`

@@ -1,4 +1,5 @@
-import type { Action, Claim, ClientRequest, ClientResultBody } from '@countersign/core'
+import type { Action, Claim, ClientRequest, ClientResultBody, JsonObject, JsonValue } from '@countersign/core'
+import { saidFailure } from '@countersign/core/text'
 import { isApiError } from './api-error.ts'
 import type { ChangeOptions, Client } from './client.ts'
 import { untilItWorks } from './reconnect.ts'
@@ -133,7 +134,7 @@ async function sendRequest(fetch: typeof globalThis.fetch, claim: Claim, signal:
     })
     if (response.status === 412 && request.ifMatch !== undefined)
       return failure('stale', `${target} changed after it was looked at last, and did nothing (412).`)
-    return readAnswer(target, response, text)
+    return readAnswer({ target, isWrite: action.effect === 'write' }, response, text)
   } catch (cause) {
     if (isUnsent(cause)) return unsent(`${target} could not be reached. Nothing was sent.`)
     // A browser does not say whether anything was sent.
@@ -164,19 +165,24 @@ const requestInit = ({ action, idempotencyKey }: Claim, { method, body, ifMatch 
  */
 const MAY_HAVE_ACTED: ReadonlySet<number> = new Set([301, 302, 303, 408])
 
-function readAnswer(target: string, { status, type }: Response, text: string): Outcome {
+function readAnswer({ target, isWrite }: { target: string; isWrite: boolean }, { status, type }: Response, text: string): Outcome {
   const body = parse(text)
-  const said = typeof body === 'object' && body !== null ? Object(body) : {}
-  const words = [said.detail, said.error, said.message].find((word) => typeof word === 'string')
-  const tells = `(${status})${words ? `: ${words.replace(/\.$/, '')}` : ''}.`
+  const words = wordsOf(typeof body === 'object' && body !== null ? Object(body) : {})
+  const tells = `(${status})${words ? `: ${words}` : ''}.`
   // Where a browser hides the status of a redirect, it may have been one of these.
   if (type === 'opaqueredirect' || MAY_HAVE_ACTED.has(status) || status >= 500)
     return failure('ambiguous', `${target} failed ${tells} Whether it acted is not known.`)
   if (status >= 300) return failure('refused', `${target} refused ${tells}`)
+  const failed = isWrite ? saidFailure(body, { target, status, wordsOf }) : undefined
+  if (failed) return failure(failed.kind, failed.message)
   return { output: text === '' ? { status } : body }
 }
 
-function parse(text: string): unknown {
+function wordsOf({ detail, error, message }: JsonObject): string | undefined {
+  return [detail, error, message].find((word) => typeof word === 'string')?.replace(/\.$/, '')
+}
+
+function parse(text: string): JsonValue {
   try {
     return JSON.parse(text)
   } catch {

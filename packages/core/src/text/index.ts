@@ -20,6 +20,7 @@ export {
   valueText,
 } from './hidden.ts'
 export { findLookAlikes, type LookAlikes, tellApart } from './look-alike.ts'
+export { saidFailure } from './said-failure.ts'
 export { isSameJson } from './same-json.ts'
 export { endSentence } from './sentence.ts'
 export { showInvisible, showLines, showProse, showValue } from './show-invisible.ts'

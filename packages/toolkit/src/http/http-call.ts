@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { canonicalJson, type JsonValue, ToolError } from '@countersign/core'
+import { saidFailure } from '@countersign/core/text'
 import { bodyOf, type Network, type Redactor, RefusedAddress, send } from '../net/index.ts'
 import { networkError } from './network-error.ts'
 import { readRetryAfter, retryAfterWords } from './retry-after.ts'
-import { saidFailure } from './said-failure.ts'
 import { readBody, serviceMessage } from './service-text.ts'
 
 const MAX_BODY_BYTES = 1_000_000
@@ -155,8 +155,10 @@ function readAnswer(
     const unsigned = call.unsigned !== undefined && (status === 401 || status === 403) ? ` ${call.unsigned}` : ''
     throw new ToolError('refused', `${target} refused (${status})${words}.${unsigned}${later}`, { retryable, retryAfterMs })
   }
-  const failed = isWrite && status >= 200 && status < 300 && !call.readsRefusals ? saidFailure(body, { target, status }) : undefined
-  if (failed) throw failed
+  if (isWrite && status >= 200 && status < 300 && !call.readsRefusals) {
+    const failed = saidFailure(body, { target, status, wordsOf: serviceMessage })
+    if (failed) throw new ToolError(failed.kind, failed.message)
+  }
   if (isOnlyAccepted) {
     const told = `${target} accepted it, to carry it out later (202)${words}.`
     throw new ToolError('ambiguous', told, { retryable: false, retryAfterMs })
