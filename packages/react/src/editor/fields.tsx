@@ -105,7 +105,7 @@ export function Properties({ schema, value, onChange, path, ...rest }: Omit<Fiel
       {...rest}
       name={name}
       schema={properties[name] ?? {}}
-      value={held[name]}
+      value={Object.hasOwn(held, name) ? held[name] : undefined}
       isRequired={schema.required?.includes(name) ?? false}
       path={`${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`}
       onChange={(changed) => {

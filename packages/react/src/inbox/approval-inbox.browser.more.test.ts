@@ -6,10 +6,10 @@ import { holdScripts, openPage, page, prepareCardPages } from '../testing/card-p
 prepareCardPages()
 
 /** Shows the inbox of Ada with one action, on a page whose server answers each connection to the stream with the next of `streams`. */
-async function openInbox(streams: ((route: Route) => unknown)[]): Promise<void> {
+async function openInbox(streams: ((route: Route) => unknown)[], tools: unknown[] = []): Promise<void> {
   await openPage()
   await page.route('**/api/me', (route) => route.fulfill({ json: { principal: ADA, signIn: 'key' } }))
-  await page.route('**/api/tools', (route) => route.fulfill({ json: { items: [] } }))
+  await page.route('**/api/tools', (route) => route.fulfill({ json: { items: tools } }))
   await page.route('**/api/actions?*', (route) =>
     route.fulfill({ json: { items: route.request().url().includes('state=proposed') ? [sampleAction()] : [], nextCursor: null } }),
   )
@@ -42,4 +42,15 @@ test('where the form for edits cannot be loaded, the card says so, and page and 
   await page.getByText('A part of this card could not be loaded. Reload the page.').waitFor()
   expect(await page.getByRole('heading', { name: 'Cards' }).count()).toBe(1)
   expect(await page.getByRole('button', { name: /^Approve: / }).count()).toBe(1)
+})
+
+test('the form for edits offers an argument that was not given, also one with the name of a member that every object inherits', async () => {
+  const properties = { constructor: { type: 'string' }, toString: { enum: ['a', 'b'] } }
+  await openInbox([live], [{ name: sampleAction().tool, inputSchema: { type: 'object', properties } }])
+  await row().click()
+  await page.getByText('Details', { exact: true }).click()
+  await page.getByText('Edit before you approve').click()
+  await page.getByRole('button', { name: 'Add Constructor' }).click()
+  expect(await page.getByLabel('Constructor').inputValue()).toBe('')
+  expect(await page.getByRole('button', { name: 'Add To string' }).count()).toBe(1)
 })
