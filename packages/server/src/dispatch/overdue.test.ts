@@ -1,5 +1,10 @@
+import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { manualClock } from '../../../../verification/testing/manual-clock.ts'
+import { createUnconnectedApp } from '../../../../verification/testing/unconnected-app.ts'
+import type { HttpDeps } from '../http/app.ts'
 import { createOverdue, type OverduePage } from './overdue.ts'
+import { createReconciler, type ReconcilerWork } from './reconciler.ts'
 
 const row = (id: string, sinceMs = 0) => ({ id, sinceMs })
 
@@ -43,4 +48,63 @@ test('with several pages, a look is a pass over all of them', () => {
   expect(told).toEqual([])
   pass()
   expect(told).toEqual(['a', 'b'])
+})
+
+test('once everything is held nothing is overdue, and readyz says that it is held', async () => {
+  const clock = manualClock()
+  const hold: { why: string | undefined } = { why: undefined }
+  const looks: Promise<unknown>[] = []
+  let due = [row('act_1')]
+  const reconciler = createReconciler(clock, clock.after)
+  reconciler.start({
+    store: {
+      read: async () => [
+        { due, next: '' },
+        { due: [], next: '' },
+      ],
+    },
+    dispatch: {
+      reconcile: async () => ({ unlocked: 0, enqueued: 0, unattended: { actions: [], sessions: [] } }),
+      background: (look: Promise<unknown>) => looks.push(look),
+    },
+    log: pino({ level: 'silent' }),
+    // Its start fails again and again.
+    isRetried: () => true,
+    isGivenUp: () => false,
+    isAble: () => true,
+    isHeld: () => hold.why !== undefined,
+  } as unknown as ReconcilerWork)
+  const look = async () => {
+    clock.pass(3_000)
+    await looks.pop()
+  }
+  const app = await createUnconnectedApp({
+    ...{ reconciler, clock, hold, trouble: () => undefined, isStopping: () => false },
+    store: { transact: async () => {}, health: { requireRoom() {} } },
+    sealer: { status: {} },
+  } as unknown as HttpDeps)
+  const ready = async () => {
+    const answer = await app.inject('/readyz')
+    return answer.json().status
+  }
+
+  await look()
+  await look()
+  expect([reconciler.overdue.actions, await ready()]).toEqual([1, 503])
+  hold.why = 'The database was promoted.'
+  expect(await ready()).toBe('held')
+  await look()
+  expect(reconciler.overdue).toEqual({ actions: 0, sessions: 0, oldestSinceMs: undefined })
+
+  // What the hold delayed is about to begin once it ends.
+  hold.why = undefined
+  await look()
+  expect([reconciler.overdue.actions, await ready()]).toEqual([0, 'ok'])
+  await look()
+  expect([reconciler.overdue.actions, await ready()]).toEqual([1, 503])
+  due = []
+  await look()
+  await look()
+  expect([reconciler.overdue.actions, await ready()]).toEqual([0, 'ok'])
+  await app.close()
 })

@@ -29,6 +29,8 @@ export interface OverdueList {
   readonly count: number
   readonly oldestSinceMs: number | undefined
   note(page: OverduePage): void
+  /** Forgets all rows: the next page is the first again. */
+  clear(): void
 }
 
 export function createOverdue(): OverdueList {
@@ -68,6 +70,14 @@ export function createOverdue(): OverdueList {
       current = new Map()
       stillDue = new Set()
       lastUnattended = unattendedNow
+      unattendedNow = new Set()
+    },
+    clear() {
+      last = new Map()
+      current = new Map()
+      stillDue = new Set()
+      told = new Set()
+      lastUnattended = new Set()
       unattendedNow = new Set()
     },
   }

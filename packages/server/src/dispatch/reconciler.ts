@@ -25,6 +25,8 @@ export interface ReconcilerWork {
   isGivenUp(actionId: string): boolean
   /** Returns false while the database does not answer: nothing is compared then. */
   isAble(): boolean
+  /** Returns true while nothing is carried out, because the database looks like a copy: nothing is overdue then. */
+  isHeld(): boolean
 }
 
 /**
@@ -86,10 +88,19 @@ export function createReconciler({ nowMs: readNowMs }: Pick<Clock, 'nowMs'>, aft
     nextSession = session.next
   }
 
+  function forgetOverdue(): void {
+    actions.clear()
+    sessions.clear()
+    nextAction = ''
+    nextSession = ''
+  }
+
   function schedule(work: ReconcilerWork): void {
     if (isStopped) return
     takeBack = after(actions.count + sessions.count > 0 ? LOOK_AGAIN_MS : LOOK_MS, () => {
-      const looked = work.isAble() ? look(work) : Promise.resolve()
+      // After a hold, what it delayed has the time that it needs to begin.
+      if (work.isHeld()) forgetOverdue()
+      const looked = work.isAble() && !work.isHeld() ? look(work) : Promise.resolve()
       const ended = looked.catch((error) => work.log.warn({ error }, 'resync.failed')).then(() => schedule(work))
       work.dispatch.background(ended)
     })

@@ -64,8 +64,9 @@ export function overviewRoutes(app: App, { store, agents, clock, trouble, hold, 
           throw isCountersignError(error) && error.code === 'storage_full' ? new CountersignError('not_ready', error.message) : error
         })
         .finally(stop)
-      requireNothingOverdue(reconciler)
+      // First, so that a balancer serves the page that ends the hold: until then nothing starts.
       if (hold.why !== undefined) return { status: 'held' as const, why: hold.why }
+      requireNothingOverdue(reconciler)
       const { problem } = sealer.status
       return problem ? { status: 'degraded' as const, why: problem.why } : { status: 'ok' as const }
     },

@@ -106,7 +106,8 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     executionsPerSession: executions.perSession,
     isRetried: startFailures.isRetried,
     isGivenUp: startFailures.isGivenUp,
-    isAble: () => store.health.damage === undefined && membership.trouble === undefined && guard?.held === undefined,
+    isAble: () => store.health.damage === undefined && membership.trouble === undefined,
+    isHeld: () => guard?.held !== undefined,
   })
   checkpoint('start.dispatching')
 
