@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Principal } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { runModule } from '../../../../verification/testing/run-command.ts'
+import { mountSmallDisk } from '../../../../verification/testing/small-disk.ts'
 import { openTempPostgres, openTempSqlite } from '../../../../verification/testing/temp-store.ts'
 import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 import { createEventHub } from '../dispatch/index.ts'
@@ -183,6 +185,26 @@ test('a session that goes on while its file is written keeps its log', async () 
   ).toBe(true)
   const kept = await store.read(() => events.sessionRowsAfter.all({ session_id: 'ses_a', after: 0, limit: 10 }))
   expect(kept).toHaveLength(3)
+})
+
+test('an archive that finds no room gives back what it took, and with room it is made', async ({ skip }) => {
+  using disk = mountSmallDisk(1_000_000)
+  if (!disk) return skip('no small file system can be mounted here (needs root)')
+  await using temp = await openTempSqlite()
+  const { store } = temp
+  await addAna(store)
+  await store.transact(function* () {
+    yield* addSession('ses_a', 0)
+    const error = { type: 'error' as const, data: { code: 'x', error: randomBytes(300_000).toString('base64') } }
+    yield* events.insertEvents({ sessionId: 'ses_a', events: [{ seq: 1, event: error }], nowMs: OLD })
+    yield* touch('ses_a', 1, OLD)
+  })
+  disk.leave(200_000)
+  await expect(archive(store, disk.path)).rejects.toMatchObject({ code: 'ENOSPC' })
+  expect(readdirSync(disk.path)).toEqual(['ballast'])
+  disk.free()
+  expect(await archive(store, disk.path)).toMatchObject([{ sessions: 1, rows: 1 }])
+  expect(await problemsOf(pathsIn(disk.path))).toEqual([undefined])
 })
 
 test('after an archive in the process of a server, its data folder is still its own', async () => {
