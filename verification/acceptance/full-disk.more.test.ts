@@ -22,7 +22,7 @@ function mount(bytes: number): SmallDisk | undefined {
   return mountSmallDisk(bytes, isPostgres && uid !== undefined && gid !== undefined ? { uid, gid } : undefined)
 }
 
-test('on a full disk nothing is granted and nothing half stored, and readyz says so; with room again the same decision counts, and runs once', async ({
+test('on a full disk nothing is granted and nothing half stored, and readyz and the metrics say so; with room again the same decision counts, and runs once', async ({
   skip,
 }) => {
   await using stack = new AsyncDisposableStack()
@@ -30,6 +30,7 @@ test('on a full disk nothing is granted and nothing half stored, and readyz says
   if (!disk) return skip(WHY_SKIPPED)
   const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 1 } })))
   const server = stack.use(await startTestServer({ config: { tools: toolsOf(target) }, place: await placeOn(disk, stack) }))
+  const isInTrouble = async () => (await server.admin.send('GET', '/metrics')).text.includes('\ncountersign_trouble 1\n')
   const propose = (what: string) => server.admin.send('POST', '/api/actions', { body: { tool: 'keyed', arguments: { what } } })
   const waiting: Action[] = []
   while (waiting.length < 20) {
@@ -47,6 +48,7 @@ test('on a full disk nothing is granted and nothing half stored, and readyz says
   }
   expect(refused?.body).toMatchObject({ code: 'storage_full', status: 507 })
   expect((await server.admin.send('GET', '/readyz')).body).toMatchObject({ code: 'not_ready', status: 503 })
+  expect(await isInTrouble()).toBe(true)
   // Small writes may still fit for a while. An approval counts only if it was stored.
   let ungranted: Action | undefined
   for (const action of waiting) {
@@ -66,6 +68,7 @@ test('on a full disk nothing is granted and nothing half stored, and readyz says
 
   disk.free()
   await expect.poll(() => server.admin.get('/readyz')).toEqual({ status: 'ok' })
+  expect(await isInTrouble()).toBe(false)
   const last = ungranted ?? waiting.at(-1)
   assert(last, 'something waits')
   await approve(last)

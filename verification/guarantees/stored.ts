@@ -71,7 +71,7 @@ export const STORED: readonly Guarantee[] = [
         'damaged pages of a Postgres table: no decision is taken, nothing starts, until somebody has looked after it',
       ],
       'verification/acceptance/full-disk.more.test.ts': [
-        'on a full disk nothing is granted and nothing half stored, and readyz says so; with room again the same decision counts, and runs once',
+        'on a full disk nothing is granted and nothing half stored, and readyz and the metrics say so; with room again the same decision counts, and runs once',
       ],
     },
   },
@@ -135,7 +135,7 @@ export const STORED: readonly Guarantee[] = [
         'there is no room for the log: what was refused was not granted, and with room it goes on',
       ],
       'verification/acceptance/full-disk.more.test.ts': [
-        'on a full disk nothing is granted and nothing half stored, and readyz says so; with room again the same decision counts, and runs once',
+        'on a full disk nothing is granted and nothing half stored, and readyz and the metrics say so; with room again the same decision counts, and runs once',
       ],
     },
   },

@@ -30,21 +30,29 @@ const DAY_MS = 24 * HOUR_MS
 
 /** Returns the current state of the whole database and of this process, and the counts of this process since its start. */
 export async function readMetrics(deps: MetricDeps): Promise<Metric[]> {
-  const database = await databaseMetrics(deps)
-  return [...processMetrics(deps), ...recordMetrics(deps), ...database, ...reconcilerMetrics(deps), ...deps.tally.metrics()]
+  const [database, ofProcess] = await Promise.all([databaseMetrics(deps), processMetrics(deps)])
+  return [...ofProcess, ...recordMetrics(deps), ...database, ...reconcilerMetrics(deps), ...deps.tally.metrics()]
 }
 
-function processMetrics({ hold, trouble }: MetricDeps): Metric[] {
+async function processMetrics({ store, hold, trouble }: MetricDeps): Promise<Metric[]> {
+  const canDecide = trouble() === undefined && (await hasRoom(store))
   const { user, system } = process.cpuUsage()
   return [
     gauge('countersign_info', 'Always 1, with the version of this process.', [{ labels: { version: VERSION }, value: 1 }]),
     gauge('countersign_held', '1 while everything is held because the database looks like a copy.', hold.why === undefined ? 0 : 1),
-    gauge('countersign_trouble', '1 while this process can take no decision, as `/readyz` says.', trouble() === undefined ? 0 : 1),
+    gauge('countersign_trouble', '1 while this process can take no decision, as `/readyz` says.', canDecide ? 0 : 1),
     { ...gauge('process_cpu_seconds_total', 'Processor time of this process.', (user + system) / 1_000_000), type: 'counter' },
     gauge('process_resident_memory_bytes', 'Memory of this process.', process.memoryUsage.rss()),
     gauge('process_start_time_seconds', 'When this process started, since 1970.', Math.round(performance.timeOrigin) / 1_000),
   ]
 }
+
+/** Returns false when a decision could not be stored. */
+const hasRoom = ({ health }: Store): Promise<boolean> =>
+  health.requireRoom().then(
+    () => true,
+    () => false,
+  )
 
 async function databaseMetrics({ store, policies, clock, countWaitingJobs }: MetricDeps): Promise<Metric[]> {
   const nowMs = clock.nowMs()
