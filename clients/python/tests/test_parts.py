@@ -19,7 +19,7 @@ import countersign
 from countersign import ApiError, AsyncClient, CallFailed, Client, Issue, NotApproved, OutcomeUnknown, gated
 from countersign.actions import read_action
 from countersign.calls import retry_seconds
-from countersign.gate import usable_key
+from countersign.gate import refusal_text, usable_key
 from countersign.parameters import Parameters
 
 from .real_server import ROOT, RealServer
@@ -171,14 +171,34 @@ class Decorated(unittest.TestCase):
                 refund("ORD-1")
 
 
+EXPIRED: dict[str, object] = {
+    **{"id": "act_1", "tool": "shop.refund", "effect": "write", "executor": "client", "state": "expired"},
+    **{"arguments": {}, "revision": 1, "digest": "sha256:", "description": "Refund"},
+    "updatedAt": "2026-11-24T03:00:00.000Z",
+}
+
+
 class Small(unittest.TestCase):
+    def test_a_call_that_was_approved_and_did_not_run_is_not_called_undecided_or_not_approved(self) -> None:
+        approved = {"decidedAt": "2026-11-24T02:59:00.000Z"}
+        unclaimed = "This was approved, but no client claimed it in time (act_1). Nothing was carried out."
+        undecided = "Nobody decided about this in time (act_1). Nothing was carried out."
+        withdrawn = {"kind": "withdrawn", "message": "Withdrawn by the agent desk", "retryable": False}
+        for more, said, reason in (
+            ({**approved, "outcome": {"status": "expired", "text": unclaimed}}, "carried out", unclaimed),
+            ({"decidedAt": None, "outcome": {"status": "expired", "text": undecided}}, "approved", undecided),
+            ({**approved, "state": "cancelled", "error": withdrawn}, "carried out", withdrawn["message"]),
+            ({"decidedAt": None, "state": "cancelled", "error": withdrawn}, "approved", withdrawn["message"]),
+            ({**approved, "state": "declined", "votes": [{"verdict": "decline", "reason": "No."}]}, "approved", "No."),
+        ):
+            action = read_action({**EXPIRED, **more})
+            refusal = NotApproved(action, action.reason)
+            self.assertEqual(str(refusal), f"shop.refund was not {said}: {reason}")
+            because = "This was not done, because it was not approved" if said == "approved" else "This was not done"
+            self.assertEqual(refusal_text(refusal), f"{because}: {reason}")
+
     def test_errors_cross_to_another_process(self) -> None:
-        data: dict[str, object] = {
-            **{"id": "act_1", "tool": "shop.refund", "effect": "write", "executor": "client", "state": "expired"},
-            **{"arguments": {}, "revision": 1, "digest": "sha256:", "description": "Refund"},
-            "updatedAt": "2026-11-24T03:00:00.000Z",
-        }
-        action = read_action(data)
+        action = read_action(EXPIRED)
         issue = Issue("/cents", "is too much")
         for error in (
             ApiError("offline", 0, "No answer.", action=action, issues=(issue,), retry_after=3),

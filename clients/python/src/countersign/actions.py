@@ -67,10 +67,17 @@ class Action:
         if self.state == "declined":
             return self._declined_because()
         if self.state == "expired":
-            return "Nobody decided in time."
+            return self._said_of_its_end() or "It expired."
         if self.error is not None:
             return self.error.message
         return "It was cancelled." if self.state == "cancelled" else f"It is {self.state}."
+
+    def _said_of_its_end(self) -> str:
+        # An action also expires after it was approved. The server tells the two apart.
+        for outcome in objects_in([self.raw.get("outcome")]):
+            if isinstance(outcome.get("text"), str):
+                return str(outcome["text"])
+        return ""
 
     def _declined_because(self) -> str:
         for vote in reversed(objects_in(self.raw.get("votes"))):

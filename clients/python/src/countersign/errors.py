@@ -62,12 +62,17 @@ class NotApproved(CountersignError):
         self.reason = reason
 
     def __str__(self) -> str:
-        return f"{self.action.tool} was not approved: {self.reason}"
+        return f"{self.action.tool} was not {'carried out' if self.was_approved else 'approved'}: {self.reason}"
 
     @property
     def state(self) -> ActionState:
         """``declined``, ``expired`` or ``cancelled``."""
         return self.action.state
+
+    @property
+    def was_approved(self) -> bool:
+        """True when it had been approved, and expired or was cancelled before any program claimed it."""
+        return self.state != "declined" and self.action.raw.get("decidedAt") is not None
 
 
 class CallFailed(CountersignError):

@@ -212,9 +212,9 @@ def gated(
 
 def refusal_text(refusal: NotApproved | CallFailed | OutcomeUnknown | ApiError) -> str | None:
     """A sentence for a model; None for a trouble with the server, which no model can do anything about."""
-    if isinstance(refusal, NotApproved):
+    if isinstance(refusal, NotApproved) and not refusal.was_approved:
         return f"This was not done, because it was not approved: {refusal.reason}"
-    if isinstance(refusal, CallFailed):
+    if isinstance(refusal, (NotApproved, CallFailed)):
         return f"This was not done: {refusal.reason}"
     if isinstance(refusal, OutcomeUnknown):
         return str(refusal)
