@@ -143,6 +143,32 @@ for (const { database, open } of STORES) {
     expect(receiver.ids()).toContain(other)
   })
 
+  test(`a pause stays although a request that was sent before it is answered with success (${database})`, async () => {
+    await using temp = await open()
+    const find = () => temp.store.read(() => webhooks.findWebhook.first({ id }))
+    const bothSent = Promise.withResolvers<void>()
+    await using receiver = await startReceiver(async (response, _event, nth) => {
+      if (nth === 2) bothSent.resolve()
+      await bothSent.promise
+      if (nth === 1) return response.writeHead(429, { 'retry-after': '3600' }).end()
+      if (nth === 2) await expect.poll(async () => (await find())?.paused_until).toEqual(expect.any(Number))
+      response.writeHead(204).end()
+    })
+    const clock = manualClock()
+    const { send } = openSender(temp.store, clock)
+    const id = await addWebhook(temp.store, receiver.url, clock.nowMs())
+    for (let nth = 0; nth < 2; nth++) await addEvent(temp.store, clock.nowMs())
+    expect(await send()).toBe(HOUR_MS)
+    expect((await listed(temp.store, id)).map(({ state }) => state).sort()).toEqual(['delivered', 'waiting'])
+    expect((await find())?.paused_until).toBe(clock.nowMs() + HOUR_MS)
+    // A test that is sent in the pause shows that it is over.
+    await temp.store.transact(() =>
+      webhookDeliveries.insertTest.run({ webhook_id: id, id: newId('evt', clock.nowMs()), facts: '{}', now: clock.nowMs() }),
+    )
+    await send()
+    expect((await find())?.paused_until).toBeNull()
+  })
+
   test(`at most four requests at a time go to one webhook (${database})`, async () => {
     await using temp = await open()
     const answers = Promise.withResolvers<void>()

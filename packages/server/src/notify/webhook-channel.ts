@@ -58,7 +58,7 @@ export function webhookChannel({ clock, network, publicUrl }: ChannelDeps): Chan
         *noteResult(isDone, { at, pausedUntil }) {
           // An address that an agent named says nothing about the webhook's own.
           if (isCallback) return
-          if (isDone) yield* webhooks.noteSuccess.run(tried)
+          if (isDone) yield* webhooks.noteSuccess.run({ ...tried, paused: webhook.paused_until ?? 0 })
           else yield* webhooks.noteFailure.run({ ...tried, at })
           if (pausedUntil !== null) yield* webhooks.pauseWebhook.run({ ...tried, until: pausedUntil })
         },

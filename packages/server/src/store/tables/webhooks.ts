@@ -93,13 +93,20 @@ export const noteFailure = question<Tried & { at: number }>((db, p) =>
   db.updateTable('webhook').set({ failing_since: p.at }).where('id', '=', p.id).where('url', '=', p.url).where('failing_since', 'is', null),
 )
 
-export const noteSuccess = question<Tried>((db, p) =>
+/**
+ * Records a successful attempt. A pause that began after it stays: the attempt says nothing about it.
+ * @param p `paused` is the `paused_until` that the attempt began with, 0 without one.
+ */
+export const noteSuccess = question<Tried & { paused: number }>((db, p) =>
   db
     .updateTable('webhook')
-    .set({ failing_since: null, paused_until: null })
+    .set({
+      failing_since: null,
+      paused_until: sql<number | null>`case when coalesce(paused_until, 0) <> ${p.paused} then paused_until end`,
+    })
     .where('id', '=', p.id)
     .where('url', '=', p.url)
-    .where('failing_since', 'is not', null),
+    .where((eb) => eb.or([eb('failing_since', 'is not', null), eb('paused_until', 'is not', null)])),
 )
 
 /** Nothing is sent to the webhook by itself before `until`. */
