@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { tool as langchainTool } from '@langchain/core/tools'
 import { tool as agentsTool } from '@openai/agents-core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -10,7 +11,7 @@ import { gate as gateLangchain } from '../../packages/client/src/gate/langchain.
 import { gate as gateAgents } from '../../packages/client/src/gate/openai-agents.ts'
 import { createClient } from '../../packages/client/src/index.ts'
 import { COMPILE_CACHE } from '../testing/compile-cache.ts'
-import { FRAMEWORKS, type RunAgent, type RunOptions, type ScriptedCall } from '../testing/gate-frameworks.ts'
+import { FRAMEWORKS, type RunAgent, type RunOptions, type ScriptedCall, SET } from '../testing/gate-frameworks.ts'
 import { type GateServer, openGateServer, openLedger } from '../testing/gate-server.ts'
 
 const SHIP = { order: 'ORD-1', status: 'shipped' }
@@ -174,6 +175,26 @@ each('%s: an agent that is killed while its tool runs never runs it again, and i
   await using second = startAgent(framework, desk)
   expect(await second.nextWord()).toMatch(/^heard "It is not known whether this was carried out/)
   expect(await desk.all()).toMatchObject([{ state: 'outcome_unknown', attempt: 1 }])
+})
+
+test('langchain: a tool keeps its artifact where people changed the arguments, and without a run there is none', async () => {
+  await using desk = await openGateServer()
+  const work = async (args: typeof SHIP) => [`It is ${args.status}.`, { set: args }]
+  const setStatus = gateLangchain(desk.client, langchainTool(work, { name: 'setStatus', ...SET, responseFormat: 'content_and_artifact' }))
+  const run = (id: string) => setStatus.invoke({ type: 'tool_call', id, name: 'setStatus', args: SHIP })
+
+  const running = run('call_1')
+  await desk.decide(await desk.nextWaiting(), 'approve')
+  expect(await running).toMatchObject({ content: 'It is shipped.', artifact: { set: SHIP } })
+
+  const changing = run('call_2')
+  const changed = { order: 'ORD-1', status: 'cancelled' }
+  await desk.decide(await desk.nextWaiting(), 'approve', { arguments: changed })
+  expect(await changing).toMatchObject({ content: expect.stringContaining('changed the arguments'), artifact: { set: changed } })
+
+  const refused = run('call_3')
+  await desk.decide(await desk.nextWaiting(), 'decline')
+  expect((await refused).artifact).toBeUndefined()
 })
 
 test('what could not be held back is refused when it is wrapped', async () => {

@@ -58,7 +58,8 @@ export function gate<Tool extends ToolLike>(client: GateClient, tool: Tool, opti
       gateOptions,
     )
     if (status === 'succeeded' && !changedArguments) return output
-    return tool.responseFormat === 'content_and_artifact' ? [text, output] : text
+    // Such a tool returns its content and its artifact. The text stands for the content alone.
+    return tool.responseFormat === 'content_and_artifact' ? [text, Array.isArray(output) ? output[1] : undefined] : text
   }
   return withLookAt(Object.create(tool, { _call: { value: call } }) as Tool, lookAt)
 }
