@@ -6,7 +6,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Principal } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
+import { openBareGate, rowOf, savePersons } from '../../../../verification/testing/bare-gate.ts'
 import { runModule } from '../../../../verification/testing/run-command.ts'
 import { mountSmallDisk } from '../../../../verification/testing/small-disk.ts'
 import { openTempPostgres, openTempSqlite } from '../../../../verification/testing/temp-store.ts'
@@ -19,6 +21,7 @@ import { verifyFiles } from './verify.ts'
 
 const OPEN_AND_CLOSE = fileURLToPath(new URL('../store/testing/open-and-close.ts', import.meta.url))
 
+const HOUR_MS = 3_600_000
 const OLD = 1_000
 const BEFORE = 2_000
 
@@ -185,6 +188,60 @@ test('a session that goes on while its file is written keeps its log', async () 
   ).toBe(true)
   const kept = await store.read(() => events.sessionRowsAfter.all({ session_id: 'ses_a', after: 0, limit: 10 }))
   expect(kept).toHaveLength(3)
+})
+
+/** Calls `interrupt` once, when the archive has read rows of the log or has written its file, and lets nothing happen before that ended. */
+function interruptedStore(store: Store, moment: 'read' | 'written', interrupt: () => Promise<unknown>): Store {
+  let interrupted: Promise<unknown> | undefined
+  const onWritten = (point: unknown) => {
+    if (point !== 'archive.before_store') return
+    unsubscribe('countersign.checkpoint', onWritten)
+    interrupted = interrupt()
+  }
+  if (moment === 'written') subscribe('countersign.checkpoint', onWritten)
+  return {
+    ...store,
+    async read(work) {
+      const answer = await store.read(work)
+      const isLog = Array.isArray(answer) && answer.some((row) => 'events' in row)
+      if (moment === 'read' && isLog) interrupted ??= interrupt()
+      await interrupted
+      return answer
+    },
+    async transact(work) {
+      await interrupted
+      return store.transact(work)
+    },
+  }
+}
+
+test.each([
+  ['SQLite', 'read'],
+  ['SQLite', 'written'],
+  ['Postgres', 'read'],
+  ['Postgres', 'written'],
+] as const)('%s: an action that is redacted after the archive has %s its rows is not in its files', async (database, moment) => {
+  using folder = temporaryFolder()
+  await using temp = await (database === 'SQLite' ? openTempSqlite() : openTempPostgres())
+  const { store } = temp
+  await savePersons(store)
+  const tool = defineTool({
+    name: 'note',
+    description: 'Takes a note.',
+    effect: 'write',
+    input: { type: 'object' },
+    execute: () => 'noted',
+  })
+  const gate = openBareGate(store, [tool], 'prc_1')
+  const admin = { principal: { ...ana, roles: ['admin'] } }
+  const { id } = await gate.propose({ tool: 'own.note', arguments: { note: 'a secret' } }, admin)
+  await gate.decide(id, { verdict: 'decline' }, admin)
+  const interrupted = interruptedStore(store, moment, () => gate.redact(id, { reason: 'privacy' }, admin))
+  const options = { folder: folder.path, before: Date.now() + HOUR_MS, nowMs: Date.now, onFile: () => undefined }
+  await runArchive({ ...options, store: interrupted })
+  expect(await rowOf(store, id)).toMatchObject({ redacted_at: expect.any(Number) })
+  const text = pathsIn(folder.path).flatMap(linesOf).join('')
+  expect([text.includes(id), text.includes('a secret')]).toEqual([true, false])
 })
 
 test('an archive that finds no room gives back what it took, and with room it is made', async ({ skip }) => {

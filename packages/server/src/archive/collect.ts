@@ -93,8 +93,10 @@ export async function* collectAlone(
       if (!action) continue
       batch.alone.push(row.id)
       batch.actions.set(action.id, action)
-      add(batch, row)
-      yield row
+      // It may have been redacted after the row was read. From here on, the transaction detects a redaction.
+      const current = action.redacted_at === null ? row : ((await store.read(() => archive.rowAlone.first({ id: row.id }))) ?? row)
+      add(batch, current)
+      yield current
     }
     if (found.length < ROWS_PER_READ) return
   }

@@ -171,8 +171,8 @@ function* takeOut({ sessions, actions, alone }: Batch, file: Parameters<typeof a
     yield* archive.archiveActionsOf.run({ session_id: id, now })
     yield* seen.forgetSeenIn.run({ session_id: id })
   }
-  for (const { id, updated_at } of actions.values()) {
-    if (!(yield* archive.archiveAction.change({ id, updated_at, now }))) throw new Changed()
+  for (const { id, updated_at, redacted_at } of actions.values()) {
+    if (!(yield* archive.archiveAction.change({ id, updated_at, redacted_at, now }))) throw new Changed()
     yield* seen.forgetSeen.run({ action_id: id })
   }
   for (const id of alone) if (!(yield* archive.deleteRow.change({ id }))) throw new Changed()

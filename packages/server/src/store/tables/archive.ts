@@ -41,6 +41,11 @@ export const rowsOfNoSession = question<{ after: number; before: number; limit: 
     .limit(p.limit),
 )
 
+/** A row of the log that belongs to no session. */
+export const rowAlone = question<{ id: number }, EventRow>((db, p) =>
+  db.selectFrom('event').selectAll().where('session_id', 'is', null).where('id', '=', p.id),
+)
+
 /** True when an action has not changed since `before` and needs nothing more. */
 export const isSettledSince = (row: ActionRow | undefined, before: number): row is ActionRow =>
   row !== undefined && row.updated_at < before && hasEnded(row.state)
@@ -74,13 +79,15 @@ export const archiveActionsOf = question<{ session_id: string; now: number }>((d
     .where('archived_at', 'is', null),
 )
 
-/** Closes an action without a session for good. No row changes when the action has changed since it was read. */
-export const archiveAction = question<{ id: string; updated_at: number; now: number }>((db, p) =>
+/** Closes an action without a session for good. No row changes when the action was changed or redacted since it was read. */
+export const archiveAction = question<Pick<ActionRow, 'id' | 'updated_at' | 'redacted_at'> & { now: number }>((db, p) =>
   db
     .updateTable('action')
     .set((eb) => ({ archived_at: eb.fn.coalesce('archived_at', sql<number>`${p.now}`) }))
     .where('id', '=', p.id)
-    .where('updated_at', '=', p.updated_at),
+    .where('updated_at', '=', p.updated_at)
+    // A redaction does not count as a change: `updated_at` stays as it is.
+    .where(sql<boolean>`redacted_at is not distinct from ${p.redacted_at}`),
 )
 
 export const insertFile = question<Pick<ArchiveFileRow, 'number' | 'folder' | 'name'> & { now: number }>((db, p) =>
