@@ -2,6 +2,7 @@ import type { Action, PolicyDocument } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../packages/server/src/clock.ts'
 import type { ApiClient } from '../testing/api-client.ts'
+import { expireWaiting } from '../testing/end-deadline.ts'
 import { type PushService, startPushService } from '../testing/push-service.ts'
 import { signInWithKey } from '../testing/sign-in.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
@@ -69,6 +70,18 @@ test('whoever may decide is notified with the tool and its risk alone, and a dec
   await expect.poll(() => service.said().length).toBe(4)
   for (const { endpoint } of [at, other]) expect(service.said(endpoint)).toEqual(['show Keyed', 'withdraw'])
   expect(service.said(viewer.endpoint)).toEqual([])
+})
+
+test('a phone that is offline when an action expires has a day to learn that, and its notification goes', async () => {
+  await using service = await startPushService()
+  await using desk = await openDesk()
+  await subscribe(await atConsole(desk.server, 'Ana'), service)
+  const { id } = await desk.propose()
+  await expect.poll(() => service.messages.length).toBe(1)
+  await expireWaiting(desk.server)
+  const withdrawals = () => service.messages.filter(({ data }) => data.withdraw?.tag === id)
+  await expect.poll(() => withdrawals().length).toBe(1)
+  expect(withdrawals()[0]?.headers.ttl).toBe('86400')
 })
 
 test('a vote withdraws one’s own notification and leaves that of others, and what is asked again is shown again', async () => {

@@ -72,7 +72,9 @@ export function pushChannel({ clock, network, pushKey }: ChannelDeps): Channel {
       host: hostOf(endpoint),
       send(signal) {
         const now = clock.nowMs()
-        const leftSeconds = row.expires_at === null ? DAY_SECONDS : Math.ceil((row.expires_at - now) / 1_000)
+        // A notification may have been shown long before a phone went offline: its withdrawal outlives the deadline.
+        const endsAt = 'show' in message ? row.expires_at : null
+        const leftSeconds = endsAt === null ? DAY_SECONDS : Math.ceil((endsAt - now) / 1_000)
         const headers = {
           authorization: pushKey.authorize(endpoint, now),
           'content-encoding': 'aes128gcm',
