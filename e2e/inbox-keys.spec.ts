@@ -153,9 +153,13 @@ test('the time to undo is the person’s own, in every browser', async ({ browse
     localStorage: localStorage.filter(({ name }) => name === 'countersign.console'),
   }))
   const another = await (await browser.newContext({ storageState: { cookies, origins: signedIn } })).newPage()
+  await startLate(another)
   await openInbox(another, office)
   await press(cards(another).getByRole('button', { name: /^Approve/ }))
   await expect(another.getByTestId('undo-bar')).toContainText('start')
+  // The hour stands for the 30 seconds, and for no other time.
+  const { startsAt, updatedAt } = await (await office.call('GET', `/api/actions/${id}`)).json()
+  expect(Date.parse(startsAt) - Date.parse(updatedAt)).toBe(3_600_000)
   await another.keyboard.press('u')
   await expect(rowOf(another, id)).not.toContainText('Starts in')
   expect((await (await office.call('GET', `/api/actions/${id}`)).json()).state).toBe('proposed')

@@ -2,15 +2,16 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type ClaudeGateClient, gate } from '../../packages/client/src/gate/claude-agent-sdk.ts'
 import { type Client, createClient } from '../../packages/client/src/index.ts'
 import { decide, waiting } from '../testing/decisions.ts'
-import { startTestServer } from '../testing/test-server.ts'
+import { shiftedClock } from '../testing/shifted-clock.ts'
+import { startTestServer, type TestServerOptions } from '../testing/test-server.ts'
 
 // With the shapes of the Claude Agent SDK; `npm run test:agents` drives the SDK itself.
 
 const FOLDER = '/home/ana/shop'
 const INPUT = { command: 'npm publish', description: 'Publishes' }
 
-async function start(policy: object = { rules: [] }) {
-  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy } })
+async function start(policy: object = { rules: [] }, more: Pick<TestServerOptions, 'clock'> = {}) {
+  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy }, ...more })
   onTestFinished(() => server[Symbol.asyncDispose]())
   const { key } = await server.makeKey({ name: 'ana sdk', kind: 'agent', agent: 'sdk', roles: ['agent'] })
   return { server, client: createClient({ baseUrl: server.url, key }) }
@@ -35,7 +36,9 @@ test('an approved call is allowed with the approved arguments, and the report of
 })
 
 test('an approval that is not in effect yet when a poll ends is not a denial: the next poll gets it', async () => {
-  const desk = await start({ rules: [{ name: 'slowly', match: { effect: 'write' }, verdict: 'ask', requires: { grace: 'PT3S' } }] })
+  const clock = shiftedClock()
+  const rule = { name: 'slowly', match: { effect: 'write' }, verdict: 'ask', requires: { grace: 'PT1H' } }
+  const desk = await start({ rules: [rule] }, { clock })
   const ask = (limitSeconds: number) =>
     desk.client.askHook('claude', about('PreToolUse', { tool_use_id: 't1', tool_name: 'Bash', tool_input: INPUT }), {
       limitSeconds,
@@ -45,6 +48,8 @@ test('an approval that is not in effect yet when a poll ends is not a denial: th
   const card = await waiting(desk.server)
   expect((await decide(desk.server, card, { verdict: 'approve' })).startsAt).not.toBeNull()
   expect(await first).toMatchObject({ hookSpecificOutput: { permissionDecision: 'defer' } })
+  // The next poll waits for the rest of the hour.
+  clock.pass(3_599_000)
   expect(await ask(50)).toMatchObject({ hookSpecificOutput: { permissionDecision: 'allow' } })
 })
 

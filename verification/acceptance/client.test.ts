@@ -1,10 +1,12 @@
 import type { Action } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { carryOut, createClient } from '../../packages/client/src/index.ts'
+import type { Clock } from '../../packages/server/src/clock.ts'
 import type { ConfigInput } from '../../packages/server/src/config/index.ts'
 import { startReplayServer } from '../../packages/server/src/models/testing/replay-server.ts'
 import type { ApiClient } from '../testing/api-client.ts'
 import { type BrainSpeech, brainSays, resultsHeard } from '../testing/brain-says.ts'
+import { shiftedClock } from '../testing/shifted-clock.ts'
 import { call } from '../testing/talk.ts'
 import { startTarget, type TargetAnswer, type TargetRequest, toolsOf } from '../testing/target.ts'
 import { BOOTSTRAP_KEY, startTestServer } from '../testing/test-server.ts'
@@ -16,6 +18,7 @@ interface Options {
   says?: readonly BrainSpeech[]
   answer?: (request: TargetRequest, nth: number) => TargetAnswer
   timeoutMs?: number
+  clock?: Clock
 }
 
 /** Starts an agent whose tools all have `executor: client`, and the target that the client calls. */
@@ -23,6 +26,7 @@ async function startDesk({
   says = [{ calls: [call('c', 'unkeyed', 'x')] }, DONE],
   answer = () => ({ status: 200, body: { id: 7 } }),
   timeoutMs,
+  clock,
 }: Options = {}) {
   const stack = new AsyncDisposableStack()
   const target = stack.use(await startTarget(answer))
@@ -31,6 +35,7 @@ async function startDesk({
     await startTestServer({
       config: { agents: { desk: { model: `remote/${brain.baseUrl}`, tools: ['*'] } }, tools: byClient(toolsOf(target), timeoutMs) },
       environment: { TOKEN },
+      ...(clock && { clock }),
     }),
   )
   const client = createClient({ baseUrl: server.url, key: BOOTSTRAP_KEY })
@@ -206,14 +211,18 @@ const withHeaders =
   }
 
 test('a client that is closed in the middle leaves an unknown outcome when its hold is over, whoever runs the server then', async () => {
+  // Longer than a slow machine needs for the restart, during which it passes.
+  const HOLD_MS = 600_000
+  const clock = shiftedClock()
   await using desk = await startDesk({
     says: [{ calls: [call('c', 'unkeyed', 'x')] }, { text: 'Nobody knows.' }, { text: 'Now I know.' }],
-    timeoutMs: 400,
+    timeoutMs: HOLD_MS,
+    clock,
   })
   const { proposal, path } = await desk.beginApproved()
   const { admin } = desk.server
   expect(await admin.post(`${path}/claim`)).toMatchObject({ epoch: 1 })
-  await desk.server.restart()
+  await desk.server.restart(() => clock.pass(HOLD_MS))
   const lost = await desk.server.admin.get(`${path}?wait=60&until=settled`)
   expect(lost).toMatchObject({ state: 'outcome_unknown', attempt: 1, error: { kind: 'ambiguous', retryable: false } })
   await desk.server.settle()

@@ -15,6 +15,7 @@ const onPostgres = test.skipIf(inject('database') !== 'postgres')
 // Each test starts several servers, which takes longer than the default timeout on a busy machine.
 const TIME = { timeout: 600_000 }
 const TAKEN_OVER = { interval: 100 }
+const LONG_DRAIN = new URL('../testing/long-drain.ts', import.meta.url).href
 
 /** Proposes one action, then reports its result. */
 const askOnce = (tool: string) => (heard: BrainCall) =>
@@ -262,6 +263,7 @@ onPostgres('a process that is asked to stop gives its model calls to others at o
       await toolRuns.promise
       return fine()
     },
+    environment: { NODE_OPTIONS: `--import ${LONG_DRAIN}` },
   })
   const first = await all.start()
   const [tool, model] = await Promise.all([begin(first, 'tool'), begin(first, 'model')])

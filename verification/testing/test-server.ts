@@ -61,8 +61,11 @@ export interface TestServer extends AsyncDisposable {
   with(headers: Record<string, string>): ApiClient
   /** A sign-in link of the person at this machine. */
   signInLink(): string
-  /** Stops the server and starts it again on the same data, at another address. */
-  restart(): Promise<void>
+  /**
+   * Stops the server and starts it again on the same data, at another address.
+   * @param meanwhile Called while no server runs.
+   */
+  restart(meanwhile?: () => void): Promise<void>
   /** Stops the server for good, without waiting for what its tools are at. */
   stop(): Promise<void>
   /** Resolves when nothing is under way: all waits for a person or is done. */
@@ -147,8 +150,9 @@ export async function startTestServer({
     makeKey: (body) => makeKey(bearer(BOOTSTRAP_KEY), settings.database, body),
     with: withHeaders,
     signInLink: () => server.signInLink() ?? '',
-    async restart() {
+    async restart(meanwhile) {
       await server.close()
+      meanwhile?.()
       server = await start()
     },
     async stop() {
