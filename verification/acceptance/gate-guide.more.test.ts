@@ -74,7 +74,7 @@ async function runExample(name: string, code: string, stops = false): Promise<{ 
     writeFileSync(file, `${BEFORE}const model = ${modelOf(name)}\n${example}`)
     const ended = runModule([file], { COUNTERSIGN_KEY: desk.key, OPENAI_AGENTS_DISABLE_TRACING: '1', MASTRA_TELEMETRY_DISABLED: '1' })
     const failed = ended.then(({ stderr }) => Promise.reject(new Error(stderr)))
-    const stopped = () => expect.poll(() => existsSync(join(folder, 'stopped')), { timeout: 60_000 }).toBe(true)
+    const stopped = () => expect.poll(() => existsSync(join(folder, 'stopped'))).toBe(true)
     if (stops) await Promise.race([stopped(), failed])
     await desk.decide(await Promise.race([desk.nextWaiting(), failed]), 'approve')
     const { code: exit, stdout, stderr } = await ended

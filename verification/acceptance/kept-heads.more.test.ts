@@ -28,12 +28,12 @@ test('a database that was rolled back is held; accepting the copy lets the recor
     await forger.run('delete from audit where id >= ?', row)
   }
   const held = await place.start({ hold: true })
-  expect(await held.admin.get('/readyz')).toMatchObject({ status: 'held' })
+  await expect.poll(() => held.admin.get('/readyz')).toMatchObject({ status: 'held' })
   await expect.poll(async () => (await held.admin.get('/api/audit/seal')).problem).toMatchObject({ kind: 'behind' })
   expect((await held.admin.send('POST', '/api/audit/accept', { body: { reason: 'x' } })).status).toBe(503)
   expect((await verdictOf(held, publicKey)).problem).toMatch(/the end of the record was deleted/)
   await held.admin.post('/api/hold/accept', {})
-  expect(await held.admin.get('/readyz')).toEqual({ status: 'ok' })
+  await expect.poll(() => held.admin.get('/readyz')).toEqual({ status: 'ok' })
   await expect
     .poll(() => kindsOf(held, 'record_accepted'))
     .toMatchObject([
@@ -130,7 +130,7 @@ test('a remembered head that is deleted, or replaced by an older one, is said in
   ])
   const seal: AuditSealView = await second.admin.get('/api/audit/seal')
   expect(seal.memory.from).toBeGreaterThanOrEqual(Number(head?.number))
-  expect(await second.admin.get('/readyz')).toEqual({ status: 'ok' })
+  await expect.poll(() => second.admin.get('/readyz')).toEqual({ status: 'ok' })
   await second.stop()
   writeFileSync(memory, 'no memory at all')
   const third = await place.start()

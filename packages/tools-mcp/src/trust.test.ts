@@ -107,7 +107,7 @@ test('without trust no hint makes a read, and with it only a plain readOnlyHint 
 
 test('doctor and the log tell what a server that does not come up wrote on its error output, without our secrets', async () => {
   const script = "process.stderr.write('no DATABASE_URL is set\\n'); process.exit(1)"
-  const { source, hears } = await openSource({ command: process.execPath, args: ['-e', script], startWithinMs: 10_000 })
+  const { source, hears } = await openSource({ command: process.execPath, args: ['-e', script] })
   const found = await source.check()
   expect(found[0]).toMatchObject({ level: 'problem', message: expect.stringContaining('The MCP server s is away') })
   expect(found).toContainEqual({ level: 'note', message: 's wrote on its error output: no DATABASE_URL is set' })

@@ -154,7 +154,7 @@ describe.skipIf(found.why !== undefined)('behind PgBouncer', () => {
       await trouble
     }
     expect(target.writes.map(({ body }) => (body as { what: string }).what).sort()).toEqual(whats.sort())
-    expect((await second.admin.send('GET', '/readyz')).status).toBe(200)
+    await expect.poll(async () => (await second.admin.send('GET', '/readyz')).status).toBe(200)
   })
 
   test('the main job goes through PgBouncer whole: a chat asks, a person approves at another server, the tool runs once, the session goes on', {

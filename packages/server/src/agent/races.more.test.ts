@@ -221,7 +221,8 @@ test('whatever people do at the same time, nothing runs twice or unapproved, nob
   // A run of the property in which something hardly ever happens proves nothing about it. On Postgres there are too few to ask that of each.
   if (inject('database') === 'postgres') return
   for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(numRuns / 30)
-}, 180_000)
+  // On a busy machine with Postgres it took four minutes.
+}, 600_000)
 
 /** Decides whatever still waits until nothing does. */
 async function settleAll(sessionId: string, approves: boolean): Promise<void> {
