@@ -63,7 +63,8 @@ test('whoever signs out leaves no message behind that they had begun', () =>
   openForFirst('/', async (page) => {
     await page.getByRole('textbox', { name: 'Message' }).fill('what only the first is to know')
     await page.getByTestId('account').click()
+    const reloaded = page.waitForEvent('load')
     await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click()
-    await page.waitForEvent('load')
+    await reloaded
     expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('only the first')
   }))
