@@ -31,7 +31,7 @@ test.skipIf(inject('database') !== 'sqlite')(
       await server.settle()
       const audit = await admin.get('/api/audit')
       expect(audit.items.length).toBeGreaterThan(0)
-      expect((await admin.send('GET', '/readyz')).body).toEqual({ status: 'ok' })
+      await expect.poll(async () => (await admin.send('GET', '/readyz')).body).toEqual({ status: 'ok' })
       expect((await admin.send('GET', '/metrics')).status).toBe(200)
       expect((await admin.send('GET', '/api/stats')).status).toBe(200)
     }

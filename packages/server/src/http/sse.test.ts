@@ -142,7 +142,7 @@ test('the events of a stream that was requested behind another one come after th
 })
 
 test('a reader that takes nothing is full, waits for room, and is dropped; the others go on', async () => {
-  const { port, nextStream } = await openServer({ heartbeatMs: 500, patienceBeats: 4 })
+  const { port, nextStream } = await openServer({ heartbeatMs: 500, patienceBeats: 10 })
   const slow = await open(port, get('/events'))
   const slowStream = await nextStream()
   const quick = await open(port, get('/events'))
