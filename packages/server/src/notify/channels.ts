@@ -29,8 +29,9 @@ export interface PreparedAttempt {
   /**
    * Notes at the receiver that it answered or failed, in the transaction that stores the result.
    * @param result When the attempt began, and until when the receiver asked to be left alone.
+   * @returns `moved` when the receiver has another address now: a failure at the one before does not count.
    */
-  noteResult(isDone: boolean, result: { at: number; pausedUntil: number | null }): Tx<void>
+  noteResult(isDone: boolean, result: { at: number; pausedUntil: number | null }): Tx<'moved' | undefined>
   /** True for an answer after which nothing is tried again. */
   isLast(status: number | null): boolean
   /** Returns what gives the receiver up after this failure, and says why if it did; undefined while it is tried on. In a transaction of its own. */

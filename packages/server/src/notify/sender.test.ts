@@ -295,6 +295,28 @@ for (const { database, open } of STORES) {
     expect((await listed(store, id)).map(({ state }) => state)).toEqual(['delivered', 'delivered', 'delivered'])
   })
 
+  test(`what is under way as its webhook is moved is sent to the new address at once, and with all its attempts (${database})`, async () => {
+    await using temp = await open()
+    const { store } = temp
+    const clock = manualClock()
+    await using receiver = await startReceiver()
+    let moves = 0
+    await using old = await startReceiver(async (response) => {
+      moves++
+      const to = { id, url: receiver.url, description: '', events: '["action.settled"]', callbacks: 0 }
+      await store.transact(() => webhooks.changeWebhook.run(to))
+      response.writeHead(503, { 'retry-after': '3600' }).end()
+    })
+    const { send } = openSender(store, clock)
+    const id = await addWebhook(store, old.url, clock.nowMs())
+    await addEvent(store, clock.nowMs())
+    expect(await send()).toBeUndefined()
+    expect([moves, receiver.events.length]).toEqual([1, 1])
+    const rows = await listed(store, id)
+    expect(rows).toMatchObject([{ state: 'delivered', tries: 0 }])
+    expect(JSON.parse(rows[0]?.attempts ?? '').map(({ status }: { status: number }) => status)).toEqual([503, 204])
+  })
+
   test(`of senders that look at the same time one makes each attempt (${database})`, async () => {
     await using temp = await open()
     await using receiver = await startReceiver()

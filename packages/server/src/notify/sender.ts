@@ -100,9 +100,11 @@ export function createSender(options: SenderOptions): DeliverySender {
     const now = clock.nowMs()
     const isDone = isDelivered(status)
     // The receiver's row comes before the delivery's, in the same order as when a receiver is disabled.
-    yield* attempt.noteResult(isDone, { at, pausedUntil: askedMs === undefined ? null : now + askedPauseMs(askedMs) })
-    const tries = isDone ? delivery.tries : delivery.tries + 1
-    const retryMs = isDone || attempt.isLast(status) ? undefined : retryAfterMs(tries, random(), askedMs)
+    const noted = yield* attempt.noteResult(isDone, { at, pausedUntil: askedMs === undefined ? null : now + askedPauseMs(askedMs) })
+    const isMoved = noted === 'moved'
+    const tries = isDone || isMoved ? delivery.tries : delivery.tries + 1
+    const waitMs = () => (isMoved ? 0 : retryAfterMs(tries, random(), askedMs))
+    const retryMs = isDone || attempt.isLast(status) ? undefined : waitMs()
     const attempts = [...JSON.parse(delivery.attempts), { at, durationMs: Math.max(0, now - at), status, error }].slice(-MOST_ATTEMPTS_KEPT)
     const ended = {
       ...keyOf(delivery),

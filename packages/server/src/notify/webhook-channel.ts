@@ -57,10 +57,11 @@ export function webhookChannel({ clock, network, publicUrl }: ChannelDeps): Chan
         },
         *noteResult(isDone, { at, pausedUntil }) {
           // An address that an agent named says nothing about the webhook's own.
-          if (isCallback) return
+          if (isCallback) return undefined
           if (isDone) yield* webhooks.noteSuccess.run({ ...tried, paused: webhook.paused_until ?? 0 })
-          else yield* webhooks.noteFailure.run({ ...tried, at })
+          else if ((yield* webhooks.noteFailure.change({ ...tried, at })) === 0) return 'moved'
           if (pausedUntil !== null) yield* webhooks.pauseWebhook.run({ ...tried, until: pausedUntil })
+          return undefined
         },
         isLast: (status) => isCallback && status === 410,
         giveUp(status, at) {

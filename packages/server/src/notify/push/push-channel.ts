@@ -89,6 +89,7 @@ export function pushChannel({ clock, network, pushKey }: ChannelDeps): Channel {
       *noteResult(isDone, { at }) {
         if (isDone) yield* pushSubscriptions.noteSuccess.run({ id })
         else yield* pushSubscriptions.noteFailure.run({ id, at })
+        return undefined
       },
       isLast: (status) => status !== null && GONE.has(status),
       giveUp(status, at) {

@@ -88,9 +88,16 @@ export const deleteWebhook = question<{ id: string }>((db, p) => db.deleteFrom('
 /** The address that was tried: an answer of it says nothing about the one that the webhook has now. */
 type Tried = Pick<WebhookRow, 'id' | 'url'>
 
-/** Records a failed attempt, if it is the first since the last success. */
+/**
+ * Records a failed attempt, if it is the first since the last success. No row changes when the webhook has another address now. It locks the
+ * row also when it has failed before: a move then sees the result of the attempt, or the attempt sees the move.
+ */
 export const noteFailure = question<Tried & { at: number }>((db, p) =>
-  db.updateTable('webhook').set({ failing_since: p.at }).where('id', '=', p.id).where('url', '=', p.url).where('failing_since', 'is', null),
+  db
+    .updateTable('webhook')
+    .set({ failing_since: sql<number>`coalesce(failing_since, ${p.at})` })
+    .where('id', '=', p.id)
+    .where('url', '=', p.url),
 )
 
 /**
