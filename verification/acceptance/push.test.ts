@@ -1,6 +1,7 @@
 import type { Action, PolicyDocument } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../packages/server/src/clock.ts'
+import { openBeside, retention } from '../../packages/server/src/store/index.ts'
 import type { ApiClient } from '../testing/api-client.ts'
 import { expireWaiting } from '../testing/end-deadline.ts'
 import { type PushService, startPushService } from '../testing/push-service.ts'
@@ -9,6 +10,7 @@ import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer, type TestServerOptions } from '../testing/test-server.ts'
 
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 const POLICY: PolicyDocument = {
   default: 'ask',
   rules: [
@@ -82,6 +84,31 @@ test('a phone that is offline when an action expires has a day to learn that, an
   const withdrawals = () => service.messages.filter(({ data }) => data.withdraw?.tag === id)
   await expect.poll(() => withdrawals().length).toBe(1)
   expect(withdrawals()[0]?.headers.ttl).toBe('86400')
+})
+
+test('a notification of an action that waits for longer than deliveries are kept is shown once and withdrawn at its end', async () => {
+  await using service = await startPushService()
+  await using desk = await openDesk()
+  const ana = await atConsole(desk.server, 'Ana')
+  await subscribe(ana, service)
+  const action = await desk.propose()
+  const rowsOf = async () => ((await desk.server.dump()).webhook_delivery ?? []) as { type: string; state: string }[]
+  const allDelivered = async (type: string) => {
+    await expect.poll(async () => (await rowsOf()).some((row) => row.type === type)).toBe(true)
+    await expect.poll(async () => (await rowsOf()).every(({ state }) => state === 'delivered')).toBe(true)
+  }
+  const store = await openBeside(desk.server.database)
+  const deleteDeliveries = () => store.transact(() => retention.deleteDeliveries(Date.now() + 31 * DAY_MS))
+  await allDelivered('push.show')
+  await deleteDeliveries()
+  // It waits for the same people as before.
+  await ana.post(`/api/actions/${action.id}/assign`, { to: { person: ana.id } })
+  await ana.post(`/api/actions/${action.id}/decision`, { verdict: 'decline' })
+  await allDelivered('push.withdraw')
+  expect(service.said()).toEqual(['show Keyed', 'withdraw'])
+  await deleteDeliveries()
+  expect(await rowsOf()).toEqual([])
+  await store.close()
 })
 
 test('a vote withdraws one’s own notification and leaves that of others, and what is asked again is shown again', async () => {

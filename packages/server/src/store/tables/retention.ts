@@ -1,8 +1,9 @@
-import { hasEnded } from '@countersign/core'
+import { ACTION_STATES, hasEnded } from '@countersign/core'
 import { sql } from 'kysely'
 import { ask, lit, lockKey, question, type Tx } from '../query.ts'
 import type { ActionRow } from './action-rows.ts'
 import { deleteRequest } from './gateway-requests.ts'
+import { listOfStates } from './state-in.ts'
 import { forgetEarlierSecrets } from './webhooks.ts'
 
 /** Rows that one transaction examines. A batch takes 2–5 ms on the embedded database, which blocks other writes. */
@@ -273,24 +274,33 @@ export function* deletePolicyDifferences(): Tx<Batch> {
   return batchOf(yield* deleteOldDifferences.change({}))
 }
 
+const NOT_ENDED = listOfStates(ACTION_STATES.filter((state) => !hasEnded(state)))
+
 const deleteOldDeliveries = question<{ before: number }>((db, p) =>
-  db
-    .deleteFrom('webhook_delivery')
-    .where(({ eb, refTuple, selectFrom }) =>
-      eb(
-        refTuple('webhook_id', 'id'),
-        'in',
-        selectFrom('webhook_delivery as old')
-          .select(['old.webhook_id', 'old.id'])
-          .where('old.ended_at', '<', p.before)
-          .orderBy('old.ended_at')
-          .limit(lit(BATCH_ROWS))
-          .$asTuple('webhook_id', 'id'),
-      ),
+  db.deleteFrom('webhook_delivery').where(({ eb, refTuple, selectFrom }) =>
+    eb(
+      refTuple('webhook_id', 'id'),
+      'in',
+      selectFrom('webhook_delivery as old')
+        .select(['old.webhook_id', 'old.id'])
+        .where('old.ended_at', '<', p.before)
+        // These rows tell what a browser shows of an action: without them, its notification would stay after the end, or come again.
+        .where(
+          sql<boolean>`(old.channel <> 'push' or not exists (
+              select 1 from action where action.id = old.action_id and (action.state in ${NOT_ENDED} or action.updated_at >= ${p.before})
+            ))`,
+        )
+        .orderBy('old.ended_at')
+        .limit(lit(BATCH_ROWS))
+        .$asTuple('webhook_id', 'id'),
     ),
+  ),
 )
 
-/** Deliveries to webhooks, by default 30 days after they were delivered or given up. Also deletes secrets that no longer sign. */
+/**
+ * Deliveries to webhooks, by default 30 days after they were delivered or given up; messages to browsers not before their action was settled
+ * for as long. Also deletes secrets that no longer sign.
+ */
 export function* deleteDeliveries(nowMs: number, { deliveriesMs }: RetentionLimits = DEFAULT_RETENTION): Tx<Batch> {
   yield* alone()
   yield* forgetEarlierSecrets.run({ before: nowMs })
