@@ -62,6 +62,8 @@ test('countersign mcp -- program: SDK 2.4.0 (2026-07-28) reads at once, and a fi
   const { client, url } = await startProcess(newest, own)
   await using _ = client
   expect(client.protocolVersion()).toBe('2026-07-28')
+  // Its program may still be starting.
+  await expect.poll(async () => (await client.tools()).map(({ name }) => name)).toContain('write_file')
   const annotations = new Map((await client.tools()).map((tool) => [tool.name, tool.annotations?.readOnlyHint]))
   expect([annotations.get('read_text_file'), annotations.get('write_file')]).toEqual([true, false])
   expect(JSON.stringify(await client.call('read_text_file', { path: file }))).toContain('hello')

@@ -32,6 +32,8 @@ test('MCP: the example reads notes at once, and writes one when a person says so
   const folder = await mkdtemp(join(tmpdir(), 'notes-'))
   vi.stubEnv('NOTES_FOLDER', folder)
   await using server = await startTestServer({ config: await loadConfig(EXAMPLE, process.env) })
+  // Its program may still be starting.
+  await expect.poll(async () => (await server.admin.get('/api/sources')).items).toMatchObject([{ group: 'notes', tools: 3, away: null }])
   using stream = await server.admin.stream('/api/chat', { body: { message: 'Move the stand-up to 10:00' } })
   const { proposal: card } = await stream.next('action_proposed', ({ proposal }) => proposal.effect === 'write')
   expect(card).toMatchObject({

@@ -30,6 +30,22 @@ export { BOOTSTRAP_KEY } from './bootstrap-key.ts'
 /** Until shortly before what ends a hang: on an overloaded machine, five seconds are too few to read a target. */
 const PREVIEW_TIMEOUT_MS = 240_000
 
+/** The longest that a configuration allows. By default, the server starts without the tools of a program that has not answered after ten seconds. */
+const PROGRAM_START_MS = 120_000
+
+/** Returns the configuration with as long for its MCP servers to start as a slow machine needs. */
+const withPatience = ({ tools, ...config }: ConfigInput): ConfigInput => ({
+  ...config,
+  ...(tools && {
+    tools: Object.fromEntries(
+      Object.entries(tools).map(([name, group]) => [
+        name,
+        'mcp' in group ? { ...group, mcp: { startWithinMs: PROGRAM_START_MS, ...group.mcp } } : group,
+      ]),
+    ),
+  }),
+})
+
 export interface TestServerOptions {
   /** The content of the configuration file, or a loaded configuration. */
   config: ConfigInput | Config
@@ -114,7 +130,7 @@ export async function startTestServer({
   if (settings.database.kind === 'sqlite' && settings.dataDir === data.path) await copyNewSqlite(data.path)
   for (const [name, steps] of Object.entries(scripts)) writeFileSync(join(data.path, `${name}.json`), JSON.stringify({ steps }))
   // Each start reads it anew, as a process does: what its sources had open was closed with the server before.
-  const open = async () => ('folder' in config ? config : await openConfig(config, { environment, folder: data.path }))
+  const open = async () => ('folder' in config ? config : await openConfig(withPatience(config), { environment, folder: data.path }))
 
   const takeAway = async () => {
     await database[Symbol.asyncDispose]()
