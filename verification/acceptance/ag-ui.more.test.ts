@@ -1,6 +1,7 @@
 import { expect, inject, test } from 'vitest'
 import { type AgUiMessage, openHttpAgent, verifyAsClient } from '../testing/ag-ui-agent.ts'
 import { startAgUiServer } from '../testing/ag-ui-server.ts'
+import { expireWaiting } from '../testing/end-deadline.ts'
 
 const CALL = { tool: 'keyed', arguments: { what: 'x' } }
 const ASK: AgUiMessage = { id: 'u1', role: 'user', content: 'Do it' }
@@ -165,12 +166,11 @@ test('a server that restarts while an interrupt is open goes on as if nothing ha
 
 test('expired while it waited: the next run says so, and nothing ran', async () => {
   await using it = await startAgUiServer([{ calls: [CALL] }, { text: 'Too late.' }], {
-    rules: [{ name: 'soon', match: {}, verdict: 'ask', expires: 'PT1S' }],
+    rules: [{ name: 'soon', match: {}, verdict: 'ask', expires: 'PT1H' }],
   })
   const { agent } = await it.open([ASK])
   await agent.runAgent()
-  using log = await it.server.admin.stream('/api/events?after=0')
-  await log.next('action_update', ({ state }) => state === 'expired')
+  await expireWaiting(it.server)
   await agent.runAgent({ resume: [{ interruptId: agent.pendingInterrupts[0]?.id ?? '', status: 'cancelled' }] })
   expect(agent.messages.find(({ role }) => role === 'tool')?.content).toContain('Nobody decided about this in time')
   expect(it.target.writes).toEqual([])

@@ -90,7 +90,7 @@ test('eve: an agent that is killed while it waits goes on when it starts again, 
 })
 
 test("eve: an approved call that is killed while its tool runs is run again with eve's own approval; behind the gate it never is", async () => {
-  await using desk = await openGateServer({ timeoutMs: 5_000 })
+  await using desk = await openGateServer()
   /** What comes after the effect is what the crash takes away: the first answer of the order system never comes. */
   const openCut = () => {
     const ledger = openLedger()
@@ -115,9 +115,11 @@ test("eve: an approved call that is killed while its tool runs is run again with
   const after = openCut()
   await using eve = await startEve(desk, after)
   const session = await eve.begin(CALL)
-  await desk.decide(await desk.nextWaiting(), 'approve')
+  const action = await desk.nextWaiting()
+  await desk.decide(action, 'approve')
   await expect.poll(() => after.ran.length).toBe(1)
   await eve.crashAndRestart()
+  await desk.endHold(action)
   expect(await eve.toldIn(session)).toMatchObject([{ output: expect.stringContaining('It is not known whether this was carried out') }])
   expect(after.ran).toEqual([SHIP])
 })

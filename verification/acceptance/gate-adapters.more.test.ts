@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import type { Action } from '@countersign/core'
 import { tool as langchainTool } from '@langchain/core/tools'
 import { tool as agentsTool } from '@openai/agents-core'
 import { expect, test } from 'vitest'
@@ -166,12 +167,15 @@ each('%s: an agent that is killed while it waits goes on when it starts again, a
 })
 
 each('%s: an agent that is killed while its tool runs never runs it again, and its model is told that nobody knows', async (framework) => {
-  await using desk = await openGateServer({ timeoutMs: 5_000 })
+  await using desk = await openGateServer()
+  let action: Action
   {
     await using first = startAgent(framework, desk, { HANGS: '1' })
-    await desk.decide(await desk.nextWaiting(), 'approve')
+    action = await desk.nextWaiting()
+    await desk.decide(action, 'approve')
     expect(await first.nextWord()).toBe('ran')
   }
+  await desk.endHold(action)
   await using second = startAgent(framework, desk)
   expect(await second.nextWord()).toMatch(/^heard "It is not known whether this was carried out/)
   expect(await desk.all()).toMatchObject([{ state: 'outcome_unknown', attempt: 1 }])

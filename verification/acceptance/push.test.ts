@@ -138,7 +138,7 @@ test('when an action is overdue, those are reminded whom it waits for; of one th
       .poll(() => bodiesOf(endpoint, forAll.id))
       .toEqual(['Medium risk · waits for your decision', 'Medium risk · waits for your decision · overdue'])
   }
-  // A slow machine may be too late to assign it before it is overdue.
+  // A slow machine may be too late to assign it, and below to snooze it, before it is overdue.
   let assigned: Action
   let tries = 0
   do {
@@ -149,8 +149,12 @@ test('when an action is overdue, those are reminded whom it waits for; of one th
   await desk.server.settle()
   expect(bodiesOf(at.endpoint, assigned.id).filter((body) => body.endsWith('overdue'))).toEqual([])
   // Whoever snoozed an action is reminded by its return, not by its delay.
-  const snoozed = await desk.propose('soon, but snoozed', 'unkeyed')
-  await Promise.all([ana, bo].map((who) => who.post(`/api/actions/${snoozed.id}/snooze`, { for: 'PT1H' })))
+  let snoozed: Action
+  do {
+    const { id } = await desk.propose(`soon, but snoozed ${++tries}`, 'unkeyed')
+    await Promise.all([ana, bo].map((who) => who.post(`/api/actions/${id}/snooze`, { for: 'PT1H' })))
+    snoozed = await ana.get(`/api/actions/${id}`)
+  } while (snoozed.overdue)
   await expect.poll(async () => (await ana.get(`/api/actions/${snoozed.id}`)).overdue).toBe(true)
   await desk.server.settle()
   for (const { endpoint } of [at, other]) expect(bodiesOf(endpoint, snoozed.id).join()).not.toContain('overdue')

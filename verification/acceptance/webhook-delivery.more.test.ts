@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { freePort } from '../testing/free-port.ts'
 import { startReceiver } from '../testing/receiver.ts'
+import { shortWaits } from '../testing/short-waits.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 import { openWebhookDesk } from '../testing/webhook-helpers.ts'
@@ -29,7 +30,8 @@ test('what a receiver missed while it was down reaches it once it is up, under t
 
 test('an admin sends again what was answered 500, and what was delivered, under the same id', async () => {
   await using receiver = await startReceiver((response, _event, nth) => response.writeHead(nth === 1 ? 500 : 200).end(`answer ${nth}`))
-  await using desk = await openWebhookDesk()
+  // The server would try again by itself after five seconds. On this clock only the admin does.
+  await using desk = await openWebhookDesk({ clock: shortWaits(5_000) })
   const webhook = await desk.add(receiver, ['action.proposed'])
   await desk.propose()
   await expect.poll(async () => (await desk.deliveries(webhook))[0]?.attempts).toHaveLength(1)

@@ -2,6 +2,7 @@ import type { Action } from '@countersign/core'
 import { z } from 'zod'
 import { type Client, createClient } from '../../packages/client/src/index.ts'
 import { defineTool } from '../../packages/toolkit/src/define.ts'
+import { endDeadline } from './end-deadline.ts'
 import { freePort } from './free-port.ts'
 import { startTestServer } from './test-server.ts'
 
@@ -71,6 +72,11 @@ export async function openGateServer({ timeoutMs = 60_000, status: shown }: Gate
       server.admin.post(`/api/actions/${id}/decision`, { verdict, revision, digest, ...more }),
     /** Reads what a card shows again: another value makes a new revision. */
     readAgain: ({ id }: Action): Promise<Action> => server.admin.post(`/api/actions/${id}/preview`, {}),
+    /** Ends the hold of an agent that was killed while it carried the action out. A server that starts looks for everything due. */
+    async endHold({ id }: Action): Promise<void> {
+      await endDeadline(server.database, id)
+      await server.restart()
+    },
     /** Every action there is, newest first. */
     all: async (): Promise<Action[]> => (await server.admin.get('/api/actions')).items,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
