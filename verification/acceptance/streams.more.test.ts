@@ -61,13 +61,18 @@ test('kill -9 while a message streams: it is begun anew, and nobody sees old and
 
 test('100 readers cut at random bytes: each has every event once, in order, and knows what the API says', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 9 } }))
-  await using server = await startTestServer(streamsSetup(target))
   const headers = { authorization: `Bearer ${BOOTSTRAP_KEY}` }
-  const report = await runStreams({ seed: 1, clients: 100, servers: [server.admin], headers })
-  console.log('streams:', report)
-  expect(report.connections).toBeGreaterThan(300)
-  expect(report.insideEvent).toBeGreaterThan(100)
-  // On Postgres, and on a busy machine, the whole message replaces most of its chunks before they are read.
-  expect(report.insideMessage).toBeGreaterThan(2)
-  expect(server.errors).toEqual([])
+  let insideMessage = 0
+  // On Postgres, and on a busy machine, the whole message replaces most of its chunks before they are read. Then the agent talks slower.
+  for (const wordMs of [3, 30, 300]) {
+    await using server = await startTestServer(streamsSetup(target, wordMs))
+    const report = await runStreams({ seed: 1, clients: 100, servers: [server.admin], headers })
+    console.log(`streams, ${wordMs} ms a word:`, report)
+    expect(report.connections).toBeGreaterThan(300)
+    expect(report.insideEvent).toBeGreaterThan(100)
+    expect(server.errors).toEqual([])
+    insideMessage += report.insideMessage
+    if (insideMessage > 2) break
+  }
+  expect(insideMessage).toBeGreaterThan(2)
 })

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../testing/test-server.ts'
 /** How likely it is that the answer to a fetch with jobs is cut off. */
 const CUT = 0.3
 /** Everything that was approved has to be settled this long after the last cut. */
-const SETTLED_MS = 30_000
+const SETTLED_MS = 120_000
 const POLL_MS = 50
 /**
  * Approved in one go. A process with room starts an action without a fetch: each has room for one, which the target answers when the whole

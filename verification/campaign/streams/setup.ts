@@ -9,18 +9,22 @@ const WORDS = 'Schöne Grüße, 你好, 🙂 and some plain words that are long 
 
 const call = (tool: string, what: string) => ({ tool, arguments: { what } })
 
-const steps: ScriptStep[] = Array.from({ length: ROUNDS }, (_, round): ScriptStep[] => [
-  {
-    reasoning: WORDS,
-    text: WORDS,
-    chunkDelayMs: 3,
-    calls: [call('look', `${round}`), call('keyed', `a${round}`), call('unkeyed', `b${round}`)],
-  },
-  { text: `${WORDS} ${WORDS}`, chunkDelayMs: 3 },
-]).flat()
+const stepsOf = (chunkDelayMs: number): ScriptStep[] =>
+  Array.from({ length: ROUNDS }, (_, round): ScriptStep[] => [
+    {
+      reasoning: WORDS,
+      text: WORDS,
+      chunkDelayMs,
+      calls: [call('look', `${round}`), call('keyed', `a${round}`), call('unkeyed', `b${round}`)],
+    },
+    { text: `${WORDS} ${WORDS}`, chunkDelayMs },
+  ]).flat()
 
-/** A configuration in which an agent talks, looks and asks in every round, and the script `talk` that it follows. */
-export const streamsSetup = (target: Target): { config: ConfigInput; scripts: { talk: ScriptStep[] } } => ({
+/**
+ * A configuration in which an agent talks, looks and asks in every round, and the script `talk` that it follows.
+ * @param chunkDelayMs The pause before each word.
+ */
+export const streamsSetup = (target: Target, chunkDelayMs = 3): { config: ConfigInput; scripts: { talk: ScriptStep[] } } => ({
   config: { agents: { desk: { model: 'scripted/talk.json', tools: ['*'] } }, tools: toolsOf(target) },
-  scripts: { talk: steps },
+  scripts: { talk: stepsOf(chunkDelayMs) },
 })
