@@ -39,7 +39,8 @@ test('whoever sends a head or a body too slowly is let go, and others are answer
     clearInterval(drip)
     return answer.split('\r\n')[0]
   })
-  expect(await (await fetch(url, { method: 'POST' })).text()).toBe('done')
+  // The short limits hold for this one as well: on a busy machine, it may be let go and has to ask again.
+  await expect.poll(async () => (await fetch(url, { method: 'POST' })).text()).toBe('done')
   for (const end of await Promise.all(ends)) expect(['HTTP/1.1 408 Request Timeout', 'HTTP/1.1 400 Bad Request', '']).toContain(end)
 })
 
