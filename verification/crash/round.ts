@@ -10,10 +10,8 @@ import type { World } from './world.ts'
  * slow: under a load of 15 for each core, a round in which nobody died was settled after 17 s.
  */
 const RECOVERY_MS = 60_000
-/** How long a doomed server has to reach its checkpoint. */
-const PATIENCE_MS = 4_000
-/** The same for automatic checks: the first one comes after the tool's own checks found nothing and `settlesWithin` has passed. */
-const CHECK_PATIENCE_MS = 10_000
+/** How long a doomed server has to reach its checkpoint. While clients work, the round continues sooner when nothing is under way any more. */
+const PATIENCE_MS = 30_000
 const POLL_MS = 15
 
 export interface RoundResult {
@@ -31,8 +29,7 @@ export async function playRound(world: World, point: Checkpoint | undefined, ran
   const before = servers.deaths
   if (crash && point.phase === 'work') await servers.arm(crash)
   const workload = world.begin(point?.name)
-  const patienceMs = point?.name.startsWith('check.') ? CHECK_PATIENCE_MS : PATIENCE_MS
-  if (point?.phase === 'work') await whileAlive(world, patienceMs, async () => (await world.inFlight(workload)).length > 0)
+  if (point?.phase === 'work') await whileAlive(world, async () => (await world.inFlight(workload)).length > 0)
   else await delay(random.int(300))
   if (crash && point.phase === 'stop') await stopAt(world, crash, random)
   if (crash && point.phase === 'takeover') await takeOverAt(world, crash, random)
@@ -85,10 +82,10 @@ async function settle(world: World, workload: Workload, beganMs: number): Promis
 /** Mostly the first hit, else one that a life was seen to have. */
 const chooseHit = (most: number, random: Random): number => (random.chance(0.6) ? 1 : 1 + random.int(Math.min(8, Math.ceil(most / 2))))
 
-/** Waits for the next death, at most as long as told and as there is something to wait for. */
-async function whileAlive({ servers }: World, atMostMs: number, isWorth: () => Promise<boolean> | boolean): Promise<void> {
+/** Waits for the next death, as long as there is something to wait for. */
+async function whileAlive({ servers }: World, isWorth: () => Promise<boolean> | boolean): Promise<void> {
   const { deaths } = servers
-  for (const since = Date.now(); servers.deaths === deaths && Date.now() - since < atMostMs; ) {
+  for (const since = Date.now(); servers.deaths === deaths && Date.now() - since < PATIENCE_MS; ) {
     if (!(await isWorth())) return
     await delay(POLL_MS)
   }
@@ -105,7 +102,7 @@ async function stopAt(world: World, crash: Crash, random: Random): Promise<void>
   const one = random.pick(world.servers.lives)
   await one.arm(crash)
   one.signal('SIGTERM')
-  await whileAlive(world, PATIENCE_MS, () => true)
+  await whileAlive(world, () => true)
 }
 
 /** One dies, and another one on its way to take over what it left. */
@@ -114,5 +111,5 @@ async function takeOverAt(world: World, crash: Crash, random: Random): Promise<v
   await Promise.all(world.servers.lives.map((life) => (life === victim ? undefined : life.arm(crash))))
   victim.signal('SIGKILL')
   await victim.ended
-  await whileAlive(world, PATIENCE_MS, () => true)
+  await whileAlive(world, () => true)
 }

@@ -42,8 +42,11 @@ export interface SimulationReport {
 const CHUNK = 25
 /** Where the first violation ends it: what is lived behind that is for nothing. */
 const SHORT_CHUNK = 5
-/** A world takes some 10 ms; one that takes this long goes round in circles without letting time pass. */
-const CHUNK_PATIENCE_MS = 60_000
+/**
+ * A world takes some 10 ms; one that takes this long goes round in circles without letting time pass. It holds for the start of a thread as
+ * well, which on a machine without a free core has to load the whole server first.
+ */
+const CHUNK_PATIENCE_MS = 240_000
 
 /** Lives many worlds on several threads. Each seed is a world of its own; which thread lives it makes no difference. */
 export async function runSimulation(options: SimulationOptions = {}): Promise<SimulationReport> {

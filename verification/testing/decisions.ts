@@ -1,4 +1,4 @@
-import type { Action } from '@countersign/core'
+import { type Action, isSettled } from '@countersign/core'
 import type { TestServer } from './test-server.ts'
 
 type Server = Pick<TestServer, 'admin'>
@@ -15,9 +15,13 @@ export async function waiting({ admin }: Server): Promise<Action> {
   }
 }
 
-/** The action once it has ended. */
-export const settled = ({ admin }: { admin: Pick<TestServer['admin'], 'get'> }, id: string): Promise<Action> =>
-  admin.get(`/api/actions/${id}?wait=60&until=settled`)
+/** The action once it has ended, however long a busy machine takes. */
+export async function settled({ admin }: { admin: Pick<TestServer['admin'], 'get'> }, id: string): Promise<Action> {
+  for (;;) {
+    const action: Action = await admin.get(`/api/actions/${id}?wait=60&until=settled`)
+    if (isSettled(action.state)) return action
+  }
+}
 
 /** Decides about what the card shows. @param body The verdict, and what else a decision may hold. */
 export const decide = ({ admin }: Server, { id, revision, digest }: Action, body: object) =>

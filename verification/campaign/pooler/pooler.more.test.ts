@@ -10,6 +10,7 @@ import { systemClock } from '../../../packages/server/src/clock.ts'
 import { requirePreparedStatements } from '../../../packages/server/src/store/postgres/pooler.ts'
 import { openPostgres } from '../../../packages/server/src/store/postgres/postgres.ts'
 import { startChildServer } from '../../testing/child-server.ts'
+import { settled } from '../../testing/decisions.ts'
 import { startTarget, toolsOf } from '../../testing/target.ts'
 import { openTestDatabase } from '../../testing/test-database.ts'
 import { temporaryFolder } from '../../testing/test-server.ts'
@@ -147,8 +148,7 @@ describe.skipIf(found.why !== undefined)('behind PgBouncer', () => {
           whats.push(what)
           const { id } = await first.admin.post('/api/actions', { tool: i % 2 === 0 ? 'keyed' : 'unkeyed', arguments: { what } })
           await second.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
-          const action = await first.admin.get(`/api/actions/${id}?wait=60&until=settled`)
-          expect(action).toMatchObject({ state: 'succeeded', attempt: 1 })
+          expect(await settled(first, id)).toMatchObject({ state: 'succeeded', attempt: 1 })
         }),
       )
       await trouble
