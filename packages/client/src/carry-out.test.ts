@@ -163,6 +163,17 @@ for (const [name, shop, told] of ANSWERS) {
   })
 }
 
+test('a 202 promises nothing where the server can check the outcome; elsewhere it is the result', async () => {
+  const shop: Route = (_, response) => json(response, { message: 'queued' }, 202)
+  await using checked = await open({ shop, claim: () => ({ canVerify: true }) })
+  await checked.run()
+  const message = `${new URL(checked.shop.baseUrl).origin} accepted it, to carry it out later (202): queued.`
+  expect(checked.told()).toEqual([{ epoch: 3, error: { kind: 'ambiguous', message } }])
+  await using unchecked = await open({ shop })
+  await unchecked.run()
+  expect(unchecked.told()).toEqual([{ epoch: 3, output: { message: 'queued' } }])
+})
+
 test('of a read, an answer of 200 is the result whatever it says', async () => {
   const said = { ok: false, error: 'channel_not_found' }
   await using scene = await open({

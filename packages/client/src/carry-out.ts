@@ -134,7 +134,8 @@ async function sendRequest(fetch: typeof globalThis.fetch, claim: Claim, signal:
     })
     if (response.status === 412 && request.ifMatch !== undefined)
       return failure('stale', `${target} changed after it was looked at last, and did nothing (412).`)
-    return readAnswer({ target, isWrite: action.effect === 'write' }, response, text)
+    const canVerify = claim.canVerify === true
+    return readAnswer({ target, isWrite: action.effect === 'write', canVerify }, response, text)
   } catch (cause) {
     if (isUnsent(cause)) return unsent(`${target} could not be reached. Nothing was sent.`)
     // A browser does not say whether anything was sent.
@@ -165,7 +166,9 @@ const requestInit = ({ action, idempotencyKey }: Claim, { method, body, ifMatch 
  */
 const MAY_HAVE_ACTED: ReadonlySet<number> = new Set([301, 302, 303, 408])
 
-function readAnswer({ target, isWrite }: { target: string; isWrite: boolean }, { status, type }: Response, text: string): Outcome {
+type Sent = { target: string; isWrite: boolean; canVerify: boolean }
+
+function readAnswer({ target, isWrite, canVerify }: Sent, { status, type }: Response, text: string): Outcome {
   const body = parse(text)
   const words = wordsOf(typeof body === 'object' && body !== null ? Object(body) : {})
   const tells = `(${status})${words ? `: ${words}` : ''}.`
@@ -175,6 +178,7 @@ function readAnswer({ target, isWrite }: { target: string; isWrite: boolean }, {
   if (status >= 300) return failure('refused', `${target} refused ${tells}`)
   const failed = isWrite ? saidFailure(body, { target, status, wordsOf }) : undefined
   if (failed) return failure(failed.kind, failed.message)
+  if (isWrite && canVerify && status === 202) return failure('ambiguous', `${target} accepted it, to carry it out later ${tells}`)
   return { output: text === '' ? { status } : body }
 }
 

@@ -102,6 +102,8 @@ export const actionsTexts: WireTexts = {
   'Claim.action': 'The action.',
   epoch: 'The number of the claim: send it with the result.',
   'Claim.request': 'The request to send; null for a tool that is no route.',
+  'Claim.canVerify':
+    'True when the server can check an outcome that is not known: a `202` is then reported as `ambiguous`. Absent for a tool without `verify`.',
   'Claim.holdEndsAt': 'When the claim ends and the outcome becomes unknown.',
   'ClientRequest.method': 'The HTTP method.',
   'ClientRequest.url': 'The address.',

@@ -339,12 +339,16 @@ export type ClaimBody = z.input<typeof ClaimBody>
 export const ClientRequest = z.object({ method: z.string(), url: z.string(), body: Json.optional(), ifMatch: z.string().optional() })
 export type ClientRequest = z.infer<typeof ClientRequest>
 
-/** A client's hold on an action that it carries out; over at `holdEndsAt`, when the outcome becomes unknown. */
+/**
+ * A client's hold on an action that it carries out; over at `holdEndsAt`, when the outcome becomes unknown. With `canVerify`, the server can check
+ * an unknown outcome: then a `202` promises nothing yet, and is reported as `ambiguous`.
+ */
 export const Claim = z.object({
   action: Action,
   epoch: z.int(),
   idempotencyKey: z.string(),
   request: ClientRequest.nullable(),
+  canVerify: z.literal(true).optional(),
   holdEndsAt: z.string(),
 })
 export type Claim = z.infer<typeof Claim>

@@ -75,6 +75,13 @@ for (const { database, open } of STORES) {
     }
   })
 
+  test(`${database}: a claim says whether the server can check an outcome that is not known`, async () => {
+    await using gates = await openTwo()
+    const claimed = async (tool: string) => gates.here.claim((await gates.here.approved(tool)).id, {}, asAna)
+    expect(await claimed('lookable')).toMatchObject({ canVerify: true })
+    expect(await claimed('keyed')).not.toHaveProperty('canVerify')
+  })
+
   test(`${database}: the result of an earlier hold is refused and writes nothing; that of the present one settles, once`, async () => {
     await using gates = await openTwo()
     const { here, there } = gates

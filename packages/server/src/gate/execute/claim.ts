@@ -98,6 +98,7 @@ function* takeClaim(deps: GateDeps, context: CallerContext, { seen, look, again 
     epoch: started.epoch,
     idempotencyKey: started.idempotency_key,
     request: requestOf(bound.tool, args, started),
+    ...(bound.tool.verify && { canVerify: true }),
     holdEndsAt: isoTime(dueAtMs),
   }
   return { claim }
