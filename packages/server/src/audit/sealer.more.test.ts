@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers'
+import { CountersignError } from '@countersign/core'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { fillRecord } from '../../../../verification/testing/fill-record.ts'
@@ -10,6 +11,7 @@ import { exportLines } from './export.ts'
 import { gapOf, refOf } from './head.ts'
 import { openAuditKey } from './key.ts'
 import { recordAudit } from './record.ts'
+import { SYSTEM } from './row.ts'
 import { createSealer } from './sealer.ts'
 import { verifyExport } from './verify.ts'
 
@@ -76,6 +78,33 @@ test.each(STORES)(
     await sealer.finish()
   },
 )
+
+test.each(STORES)('a problem that cannot be recorded at first is recorded once there is room, one time ($database)', async ({ open }) => {
+  await using temp = await open()
+  const { store } = temp
+  const key = await openAuditKey(store, undefined)
+  await store.transact(() => principals.savePrincipal({ id: 'prn_a', kind: 'person', name: 'Ana', roles: [] }, 1))
+  let isFull = false
+  const small: Store = {
+    ...store,
+    transact: (work) => (isFull ? Promise.reject(new CountersignError('storage_full', 'the disk is full')) : store.transact(work)),
+  }
+  const sealer = createSealer(systemClock)
+  sealer.start({ store: small, key, log: pino({ level: 'silent' }) })
+  const nowhere = refOf(undefined)
+  isFull = true
+  const reported = sealer.report({ kind: 'changed', why: 'Row 1 was changed.', found: nowhere, remembered: nowhere })
+  await expect(reported).rejects.toMatchObject({ code: 'storage_full' })
+  expect(sealer.status.problem).toMatchObject({ why: 'Row 1 was changed.' })
+  isFull = false
+  const recorded = async () =>
+    (await store.read(() => audit.newestOfScope.all({ scope: SYSTEM, limit: 10 }))).filter(({ kind }) => kind === 'record_problem').length
+  sealer.wake()
+  await expect.poll(recorded).toBe(1)
+  sealer.wake()
+  await sealer.finish()
+  expect(await recorded()).toBe(1)
+})
 
 test.each(STORES)('an acceptance is stated although another process signs a head right behind it ($database)', async ({ open }) => {
   await using temp = await open()

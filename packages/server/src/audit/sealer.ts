@@ -69,6 +69,8 @@ export function createSealer(clock: Clock): Sealer {
   /** Accepted, but not stated by a head yet. */
   let gap: HeadGap | undefined
   let problem: SealStatus['problem']
+  /** True once the record says that there is this problem. */
+  let isRecorded = false
   /** Changed rows, which do not show in their heads. */
   let reported: RecordProblem | undefined
   let signed = 0
@@ -148,11 +150,17 @@ export function createSealer(clock: Clock): Sealer {
 
   /** Stops the sealing because of a problem, and reports it once: in the log, and in the record. */
   async function learn(found: RecordProblem): Promise<void> {
-    if (!work || problem?.why === found.why) return
+    if (!work) return
     const { store, log } = work
-    problem = { ...found, sinceMs: clock.nowMs() }
-    log.error({ kind: found.kind, why: found.why, found: found.found, remembered: found.remembered }, 'record.problem')
+    if (problem?.why !== found.why) {
+      problem = { ...found, sinceMs: clock.nowMs() }
+      isRecorded = false
+      log.error({ kind: found.kind, why: found.why, found: found.found, remembered: found.remembered }, 'record.problem')
+    }
+    // The disk may be full: then the next look tries again.
+    if (isRecorded) return
     await store.transact((outbox) => recordProblem(outbox, found, clock.nowMs()))
+    isRecorded = true
   }
 
   function forget(memory: HeadMemory): void {
