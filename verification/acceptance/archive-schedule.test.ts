@@ -1,12 +1,14 @@
-import { existsSync, renameSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { closeSync, constants, existsSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { expect, inject, test } from 'vitest'
+import { runArchive } from '../../packages/server/src/archive/run-archive.ts'
 import { startArchiveSchedule } from '../../packages/server/src/archive/schedule.ts'
 import { verifyFiles } from '../../packages/server/src/archive/verify.ts'
 import { systemClock } from '../../packages/server/src/clock.ts'
-import { openBeside, settings } from '../../packages/server/src/store/index.ts'
+import { openBeside, openForArchive, settings } from '../../packages/server/src/store/index.ts'
 import { startChildServer } from '../testing/child-server.ts'
 import { manualClock } from '../testing/manual-clock.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
@@ -166,6 +168,42 @@ test('a server whose configuration says so archives a minute after its start, an
   writeFileSync(configFile, '{}')
   const second = startChildServer({ configFile, dataDir: server.dataDir }).then((started) => started.kill())
   await expect(second).rejects.toThrow('another Countersign process is using')
+})
+
+test('a server whose archive waits for its disk stops all the same', async () => {
+  using folder = temporaryFolder()
+  const due: (() => void)[] = []
+  const clock = {
+    nowMs: () => Date.now() + 40 * DAY_MS,
+    after(delayMs: number, callback: () => void) {
+      if (delayMs !== MINUTE_MS) return systemClock.after(delayMs, callback)
+      due.push(callback)
+      return () => undefined
+    },
+  }
+  const config = { ...desk.config, archive: { olderThan: 'P30D', every: 'P1D', to: folder.path } }
+  await using server = await startTestServer({ ...desk, config, clock, logLevel: 'debug' })
+  await converse(server)
+  const store = await openForArchive(server.database)
+  await runArchive({ store, folder: folder.path, before: clock.nowMs() + DAY_MS, nowMs: clock.nowMs, onFile: () => undefined })
+  await store.close()
+  // The round reads the manifest first, and a pipe that nobody writes to answers as little as a disk that hangs.
+  const manifest = join(folder.path, readdirSync(folder.path).find((name) => name.endsWith('.manifest.json')) ?? '')
+  rmSync(manifest)
+  execFileSync('mkfifo', [manifest])
+  for (const fire of due.splice(0)) fire()
+  const readerOf = () => {
+    try {
+      return openSync(manifest, constants.O_WRONLY | constants.O_NONBLOCK)
+    } catch {
+      return undefined
+    }
+  }
+  let pipe: number | undefined
+  await expect.poll(() => (pipe ??= readerOf())).toBeDefined()
+  await server.stop()
+  closeSync(pipe ?? -1)
+  await expect.poll(() => server.errors.some((line) => line.includes('archive.checked'))).toBe(true)
 })
 
 test('a schedule whose folder lost its files, as when its disk is not mounted, says so and moves nothing until they are back', async () => {

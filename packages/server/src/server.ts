@@ -29,6 +29,9 @@ import { thisMachine } from './store/index.ts'
 /** The console's build: beside this package in a checkout, inside it when installed. */
 const CONSOLE_DIRS = ['../../../apps/web/dist', '../console'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
 
+/** How long a stop waits for a round that is under way, for example of the archive. The next round goes on where it was. */
+const ROUND_MS = 10_000
+
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1'])
 
 export interface ServerOptions {
@@ -151,8 +154,8 @@ async function start(options: ServerOptions): Promise<RunningServer> {
       await local?.[Symbol.asyncDispose]()
       checkpoint('stop.asked')
       streams.endAll()
-      await rounds[Symbol.asyncDispose]()
-      await engine.drain()
+      // A round may wait for its disk for ever: that must keep no tool from its end, and no job from other processes.
+      await Promise.all([engine.drain(), endsWithin(ROUND_MS, rounds[Symbol.asyncDispose]())])
       await sender?.[Symbol.asyncDispose]()
       await app.close()
       await identity.refusedSignIns.flush()
@@ -227,17 +230,29 @@ async function openIdentity({ config, settings, log, engine }: Opened, clientKey
 /** Starts the work that comes again and again: checks of the record, deletion of old rows, the archive. */
 async function startRounds({ config, settings, log, engine }: Opened): Promise<AsyncDisposable> {
   const { store, clock } = engine
-  const rounds = new AsyncDisposableStack()
-  rounds.use(startRecordCheck({ store, sealer: engine.sealer, clock, log }))
-  rounds.use(startRetention({ store, clock, log, limits: config.retention, sessionLimits: settings.sessionLimits }))
+  const rounds: AsyncDisposable[] = [
+    startRecordCheck({ store, sealer: engine.sealer, clock, log }),
+    startRetention({ store, clock, log, limits: config.retention, sessionLimits: settings.sessionLimits }),
+  ]
   const { archive } = config
   if (archive) {
     const folder = archive.folder ?? join(settings.dataDir, 'archive')
     const trouble = () => engine.trouble ?? engine.hold.why
     const { startArchiveSchedule } = await import('./archive/schedule.ts')
-    rounds.use(startArchiveSchedule({ ...archive, folder, store, database: settings.database, clock, log, trouble }))
+    rounds.push(startArchiveSchedule({ ...archive, folder, store, database: settings.database, clock, log, trouble }))
   }
-  return rounds
+  return {
+    async [Symbol.asyncDispose]() {
+      await Promise.all(rounds.map((round) => round[Symbol.asyncDispose]()))
+    },
+  }
+}
+
+/** Waits for an end, but no longer than this. */
+async function endsWithin(limitMs: number, ended: PromiseLike<void>): Promise<void> {
+  const late = Promise.withResolvers<void>()
+  const stopWaiting = thisMachine.clock.after(limitMs, late.resolve)
+  await Promise.race([ended, late.promise]).finally(stopWaiting)
 }
 
 /** Returns where the data is, without the password. */
