@@ -137,12 +137,12 @@ function HeldRow({ action, isHeld }: { action: Action; isHeld: boolean }) {
   const queries = useQueryClient()
   const online = useOnline()
   const [note, setNote] = useState('')
-  const { id, state, description } = action
+  const { id, state, description, attempt } = action
   const say = useMutation({
     mutationFn: (verdict: Verdict): Promise<Action> => {
       if (verdict === 'release') return client.hold.release(id)
       if (verdict === 'void') return client.hold.void(id, note)
-      return client.actions.resolve(id, { outcome: verdict === 'done' ? 'succeeded' : 'failed', note })
+      return client.actions.resolve(id, { outcome: verdict === 'done' ? 'succeeded' : 'failed', note, attempt })
     },
     onSuccess: () => readAgain(queries),
   })

@@ -124,7 +124,10 @@ test('what is held is released, voided and marked from its page, and nothing but
   // One after the other: requests that are under way together may arrive in any order.
   await expect.poll(() => posted).toHaveLength(2)
   await page.getByLabel('Note: Send executing').fill('It is there.')
+  const sent = page.waitForRequest((request) => request.url().endsWith('/resolve'))
   await page.getByRole('button', { name: 'Mark as done: Send executing' }).click()
+  // The list may be old: what was found about one attempt settles no later one.
+  expect((await sent).postDataJSON()).toMatchObject({ outcome: 'succeeded', attempt: answers.newAction.attempt })
   await expect
     .poll(() => posted)
     .toEqual(['/api/actions/act_approved/release', '/api/actions/act_proposed/void', '/api/actions/act_executing/resolve'])

@@ -8,7 +8,7 @@ const inbox = openInboxPage(wire)
 /** Stands in for the server's preferences. Returns what was stored. */
 async function keepPreferences(density: wire.Density = 'comfortable') {
   const stored: wire.Preferences = { quietHours: null, undoTime: null, density, views: [] }
-  await inbox.page.route('**/api/preferences', (route) => {
+  await inbox.page.context().route('**/api/preferences', (route) => {
     if (route.request().method() === 'PATCH') Object.assign(stored, route.request().postDataJSON())
     return route.fulfill({ json: stored })
   })
@@ -50,6 +50,28 @@ test('rows stand closer once a person chooses it, by keyboard, and the server st
   // No text of a row is cut off by it.
   const cut = inbox.page.locator('.inbox-row').evaluateAll((all) => all.filter((row) => row.scrollHeight > row.clientHeight).length)
   expect(await cut).toBe(0)
+})
+
+test('a choice on one page is that of the other pages of the browser, and none writes its earlier one over it', async () => {
+  const stored = await keepPreferences()
+  await inbox.open()
+  const opened = inbox.page.waitForEvent('popup')
+  await inbox.page.evaluate((url) => void window.open(url), `${inbox.server.url}/waiting`)
+  const other = await opened
+  await other.getByTestId('waiting-row').first().waitFor()
+  const rowPx = () => other.getByTestId('waiting-row').evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height))
+  await until(rowPx).toEqual([56, 56, 56])
+  await inbox.page.getByRole('button', { name: 'Settings' }).click()
+  await inbox.page.getByRole('menuitemradio', { name: 'Rows: compact' }).click()
+  await until(rowPx).toEqual([44, 44, 44])
+  await until(async () => stored.density).toBe('compact')
+  await until(boxes).toEqual([
+    [0, 44],
+    [44, 44],
+    [88, 44],
+  ])
+  const remembered = () => inbox.page.evaluate(() => localStorage.getItem('countersign-density'))
+  expect(await remembered()).toBe('compact')
 })
 
 test('another browser of the person has the choice that the server stored', async () => {

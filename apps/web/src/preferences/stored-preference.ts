@@ -1,6 +1,6 @@
 import type { ChangePreferencesBody, Preferences } from '@countersign/client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { useEffect, useRef } from 'react'
 import { PREFERENCES } from '../saved-views/use-saved-views.ts'
 import { useServices } from '../services.tsx'
 import { useStoredChoice } from './stored-switch.ts'
@@ -23,9 +23,18 @@ export function useStoredPreference<T extends string>(preference: StoredPreferen
   const [known, remember] = useStoredChoice<T>(key, choices, initially)
   const { data } = useQuery({ queryKey: PREFERENCES, queryFn: ({ signal }) => client.preferences.get({ signal }) })
   const stored = data && readFrom(data)
+  // Only what has changed is taken over: two pages that each insist on their own value would write over each other without end.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the value of the server has changed
   useEffect(() => {
     if (stored !== undefined && stored !== known) remember(stored)
-  })
+  }, [stored])
+  const before = useRef(known)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page of this browser has changed it
+  useEffect(() => {
+    if (known === before.current) return
+    before.current = known
+    if (data && stored !== known) cache.setQueryData(PREFERENCES, { ...data, ...toStore(known) })
+  }, [known])
   function choose(to: T): void {
     const change = toStore(to)
     cache.setQueryData(PREFERENCES, data && { ...data, ...change })

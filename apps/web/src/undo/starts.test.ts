@@ -12,6 +12,17 @@ function undoClient() {
   return { client: { actions: { undo } } as unknown as Client, undone }
 }
 
+test('what is approved while an earlier approval is taken back can be taken back as well', async () => {
+  const { client, undone } = undoClient()
+  beginStartsOf('prn_first')
+  noteStarts([approved('act_first')])
+  const undoing = undoStarts(client)
+  noteStarts([approved('act_second')])
+  await undoing
+  await undoStarts(client)
+  expect(undone).toEqual(['act_first', 'act_second'])
+})
+
 test('whoever signs in on the same page after somebody else undoes nothing that that person approved', async () => {
   const { client, undone } = undoClient()
   beginStartsOf('prn_first')

@@ -77,5 +77,8 @@ export async function undoStarts(client: Client): Promise<void> {
   await Promise.all(Array.from({ length: WORKERS }, worker))
   const failed = actions.length - undone
   const words = `${undone} taken back`
-  show({ ...NOTHING, said: failed === 0 ? words : `${words}, ${failed} had started or could not be reached` }, SAID_MS)
+  const said = failed === 0 ? words : `${words}, ${failed} had started or could not be reached`
+  // Approved meanwhile: those can still be taken back.
+  if (starts.actions !== actions && starts.actions.length > 0) return show({ ...starts, said }, starts.endsAtMs - Date.now())
+  show({ ...NOTHING, said }, SAID_MS)
 }
