@@ -322,6 +322,27 @@ for (const silentAfter of ['the request', 'the first words']) {
   })
 }
 
+test('a key that a long error repeats is redacted whole, also where the error is cut', async () => {
+  const key = 'sk-live-0123456789abcdefghijklmnopqrstuvwxyz'
+  const settings = (baseUrl: string) => ({ openaiCompatible: { baseUrl, apiKey: key } })
+  await using server = await startReplayServer()
+  // The message begins with our own words, so that every place behind which it may be cut is tried.
+  for (let before = 100; before < 640; before += 10) {
+    const text = `${'x'.repeat(before)} ${key} is not a key we know ${'y'.repeat(800)}`
+    const answers = [
+      answerWith({ status: 401, contentType: 'application/json', body: TEXT.encode(JSON.stringify({ error: { message: text } })) }),
+      answerWith({ status: 200, contentType: 'text/event-stream', body: sse(text) }),
+    ]
+    for (const answer of answers) {
+      const { baseUrl } = server.play([answer])
+      const last = (await collect(await openModel('openai-compatible/m', settings(baseUrl)))).at(-1)
+      const { message } = last as Extract<ModelEvent, { type: 'error' }>
+      expect(last, `${before}`).toMatchObject({ type: 'error', message: expect.not.stringContaining('sk-live') })
+      expect(message.length).toBeLessThanOrEqual(601)
+    }
+  }
+})
+
 test('an aborted step ends with an error and closes its connection', async () => {
   await using server = await startReplayServer()
   const closed = Promise.withResolvers<void>()

@@ -8,6 +8,13 @@ export type ModelErrorEvent = Extract<ModelEvent, { type: 'error' }>
 
 const MAX_MESSAGE_CHARACTERS = 600
 
+/**
+ * Shortens an error message for people. It has to be free of secrets already, because the beginning of a secret that is cut is not
+ * recognised any more: nothing before it cuts a provider's words.
+ */
+export const cutMessage = (message: string): string =>
+  message.length > MAX_MESSAGE_CHARACTERS ? `${message.slice(0, MAX_MESSAGE_CHARACTERS)}…` : message
+
 /** Creates an `error` event. By default only failures of the network or the provider that may be temporary are retryable. */
 export const modelError = (
   code: ModelErrorCode,
@@ -16,7 +23,7 @@ export const modelError = (
 ): ModelErrorEvent => ({
   type: 'error',
   code,
-  message: message.length > MAX_MESSAGE_CHARACTERS ? `${message.slice(0, MAX_MESSAGE_CHARACTERS)}…` : message,
+  message,
   retryable,
 })
 
@@ -48,7 +55,7 @@ export function toModelError(model: string, error: unknown, report?: WireReport)
   if (report && hasForeignError(report)) return foreignError(model, report)
   if (report?.events === 0 && InvalidResponseDataError.isInstance(error)) return noStreamError(model, report)
   if (JSONParseError.isInstance(error) || TypeValidationError.isInstance(error) || InvalidResponseDataError.isInstance(error)) {
-    return modelError('model_broken_stream', `${model} sent something that is not of its protocol: ${error.message.slice(0, 200)}`)
+    return modelError('model_broken_stream', `${model} sent something that is not of its protocol: ${error.message}`)
   }
   if (error instanceof TypeError) return modelError('model_broken_stream', `the connection to ${model} broke: ${error.message}`)
   const { message, status, retryable } = describe(error)

@@ -1,7 +1,7 @@
 import { assert, type ModelErrorCode, type PassedOver } from '@countersign/core'
 import { endSentence } from '@countersign/core/text'
 import type { Circuits } from './circuit.ts'
-import { type ModelErrorEvent, modelError } from './errors.ts'
+import { cutMessage, type ModelErrorEvent, modelError } from './errors.ts'
 import type { ChainLink } from './fallback.ts'
 
 /** The progress of one step along a chain of models. */
@@ -63,7 +63,7 @@ export function startRound(links: readonly ChainLink[], circuits: Circuits): Rou
       const said = failures.length === 1 ? all : `no model answered: ${all}`
       const isUnhelped = last.code === 'model_context_exceeded' && failures.length < links.length
       const hint = 'No other model of this agent is known to read more: say how much with contextTokens'
-      return { ...last, ...modelError(last.code, isUnhelped ? `${endSentence(said)} ${hint}` : said, last.retryable) }
+      return { ...last, ...modelError(last.code, cutMessage(isUnhelped ? `${endSentence(said)} ${hint}` : said), last.retryable) }
     },
   }
 }

@@ -1,5 +1,6 @@
 import { type LookUp, type Model, type ModelEvent, parseJson } from '@countersign/core'
 import type { Redactor } from '@countersign/toolkit'
+import { cutMessage } from './errors.ts'
 
 /** Wraps a model so that its events contain no configured secret: it received one in a header, and may repeat it. */
 export const redactModel = (model: Model, redactor: Redactor): Model => ({
@@ -33,7 +34,7 @@ function redactEvent(event: Exclude<ModelEvent, { delta: string }>, redactor: Re
     case 'restart':
       return event
     case 'error':
-      return { ...event, message: redactor.text(event.message) }
+      return { ...event, message: cutMessage(redactor.text(event.message)) }
     case 'finish': {
       const { providerData, ...finish } = event
       if (providerData === undefined) return finish

@@ -277,6 +277,25 @@ test('a token in the address of a brain is in nothing that it says, not even whe
   expect(replay.requests[0]?.path).toBe('/chat?mode=careful&api_key=hidden%2F0123456789')
 })
 
+test('a key that a long error repeats is redacted whole, also where the error is cut', async () => {
+  const key = 'brain-key-0123456789abcdefghijklmnopqrstuvwxyz'
+  await using server = await startReplayServer()
+  for (let before = 100; before < 640; before += 10) {
+    const text = `${'x'.repeat(before)} ${key} is not a key we know ${'y'.repeat(800)}`
+    for (const answer of [
+      sse(text, { status: 401, contentType: 'text/plain' }),
+      sse(`data: ${text}\n\n`),
+      sse(data({ type: 'error', message: text })),
+    ]) {
+      const { baseUrl } = server.play([answer])
+      const model = await openModel(`remote/${baseUrl}/chat`, { remote: { headers: { 'x-brain-key': key } } })
+      const last = (await collect(model)).at(-1)
+      expect(last, `${before}`).toMatchObject({ type: 'error', message: expect.not.stringContaining('brain-key') })
+      expect((last as Extract<ModelEvent, { type: 'error' }>).message.length).toBeLessThanOrEqual(601)
+    }
+  }
+})
+
 test('text does not depend on where the bytes were cut', async () => {
   const body = new TextEncoder().encode(data({ type: 'text-delta', delta: 'Größe 🙂' }, REQUIRE_ACTION, { type: 'finish' }))
   const events = await ask(answerWith({ status: 200, contentType: 'text/event-stream', body }, [...body.keys()]))

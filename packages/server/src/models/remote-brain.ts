@@ -20,7 +20,6 @@ import { watchWire } from './watch.ts'
 
 const MAX_EVENT_CHARACTERS = 1024 * 1024
 const MAX_STREAM_BYTES = 16 * 1024 * 1024
-const MAX_ERROR_BODY_CHARACTERS = 600
 
 export interface RemoteBrainOptions {
   id: string
@@ -99,7 +98,7 @@ async function* ask(
   })
   if (!response.ok) {
     const body = await response.text()
-    const detail = describe(readJson(body) ?? body.slice(0, MAX_ERROR_BODY_CHARACTERS)).message
+    const detail = describe(readJson(body) ?? body).message
     const retryAfterMs = readRetryAfter(Object.fromEntries(response.headers), body, Date.now())
     yield {
       ...refusalError(options.id, { status: response.status, text: body }, detail),
@@ -123,7 +122,7 @@ async function* ask(
     const data = readJson(message.data)
     const event = BrainEvent.safeParse(typeof data === 'object' && data !== null ? { type: message.event, ...data } : data)
     if (!event.success) {
-      yield modelError('model_broken_stream', `${options.id} sent an event that is not of its protocol: ${message.data.slice(0, 200)}`)
+      yield modelError('model_broken_stream', `${options.id} sent an event that is not of its protocol: ${message.data}`)
       return
     }
     switch (event.data.type) {
