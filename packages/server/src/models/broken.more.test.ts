@@ -322,6 +322,23 @@ for (const silentAfter of ['the request', 'the first words']) {
   })
 }
 
+test('token counts that cannot be true are taken as none, and parts of a token are rounded up', async () => {
+  const usageOf = async (prompt: number, completion: number, cached = 0) => {
+    const usage = { prompt_tokens: prompt, completion_tokens: completion, prompt_tokens_details: { cached_tokens: cached } }
+    const body = sse(chunk({ content: 'Hello' }), chunk({}, 'stop'), { id: 'c', choices: [], usage }, '[DONE]')
+    const last = (await ask('openai-chat', body)).at(-1)
+    expect(last).toMatchObject({ type: 'finish', reason: 'stop' })
+    return (last as Extract<ModelEvent, { type: 'finish' }>).usage
+  }
+  expect(await usageOf(12.5, 3.01, 0.5)).toEqual({ inputTokens: 13, cachedInputTokens: 1, outputTokens: 4 })
+  expect(await usageOf(0, 0)).toEqual({ inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 })
+  expect(await usageOf(-5000, 3)).toBeUndefined()
+  expect(await usageOf(12, -1)).toBeUndefined()
+  expect(await usageOf(12, 3, -1)).toBeUndefined()
+  // No database has room for it.
+  expect(await usageOf(1e300, 3)).toBeUndefined()
+})
+
 test('a key that a long error repeats is redacted whole, also where the error is cut', async () => {
   const key = 'sk-live-0123456789abcdefghijklmnopqrstuvwxyz'
   const settings = (baseUrl: string) => ({ openaiCompatible: { baseUrl, apiKey: key } })

@@ -155,12 +155,20 @@ function addOptions<Part extends Exclude<StepPart, { type: 'reasoning-details' }
 
 const toJson = (value: JSONValue): JsonValue => JSON.parse(JSON.stringify(value)) as JsonValue
 
+/** More than any model reads or says in one step. Sums of it still fit into a database. */
+const MAX_TOKENS = 1_000_000_000
+
+/**
+ * Returns what the provider says it counted; undefined where it says nothing, or what cannot be true: then it is estimated. A count that is
+ * no whole number could not be stored, and one below zero would lower the total that a budget limits.
+ */
 function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage | undefined {
   if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined
-  return {
-    inputTokens: inputTokens.total ?? 0,
-    cachedInputTokens: inputTokens.cacheRead ?? 0,
-    ...(inputTokens.cacheWrite !== undefined && { cacheWriteTokens: inputTokens.cacheWrite }),
-    outputTokens: outputTokens.total ?? 0,
+  const usage = {
+    inputTokens: Math.ceil(inputTokens.total ?? 0),
+    cachedInputTokens: Math.ceil(inputTokens.cacheRead ?? 0),
+    ...(inputTokens.cacheWrite !== undefined && { cacheWriteTokens: Math.ceil(inputTokens.cacheWrite) }),
+    outputTokens: Math.ceil(outputTokens.total ?? 0),
   }
+  return Object.values(usage).every((count) => count >= 0 && count <= MAX_TOKENS) ? usage : undefined
 }
