@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { addRule, fieldPath, moveRule, readRules, removeRule, setField } from './rule-text.ts'
@@ -102,6 +103,99 @@ test('a rule moves with the comments above it, and the first and the last stay w
   expect(moveRule(moved, 0, 1)).toBe(TEXT)
   expect(moveRule(TEXT, 0, -1)).toBe(TEXT)
   expect(moveRule(TEXT, 1, 1)).toBe(TEXT)
+})
+
+// Written again, the first map has a line more and the list a line less each: the number of lines stays, and the lines do not.
+const SHIFTED = `default: ask
+rules:
+  - name: big transfers need two
+    match: { tool: bank.transfer, # incl. SEPA
+      when: args.amount > 500 }
+    verdict: ask
+    requires: { quorum: 2 }
+  - name: mails run
+    match: { tool: mail.send }
+    verdict: ask
+    declineReasons: ["wrong address", "late",
+      "wrong name",
+      "wrong tone"]
+  - name: refunds
+    match: { tool: bank.refund,
+      effect: write }
+    verdict: ask
+`
+
+test('a change goes into the rule that it was made in, also where writing the document again moves its lines', () => {
+  const [transfers, mails, refunds] = parse(SHIFTED).rules
+  expect(parse(setField(SHIFTED, 0, 'risk', 'critical')).rules).toEqual([{ ...transfers, risk: 'critical' }, mails, refunds])
+  expect(parse(setField(SHIFTED, 0, 'quorum', '3')).rules).toEqual([{ ...transfers, requires: { quorum: 3 } }, mails, refunds])
+  expect(parse(setField(SHIFTED, 1, 'expires', 'PT1H')).rules).toEqual([transfers, { ...mails, expires: 'PT1H' }, refunds])
+  expect(setField(SHIFTED, 0, 'risk', 'critical')).toContain('# incl. SEPA')
+})
+
+test('a comment is not lost where writing the document again moves its lines', () => {
+  const text = `rules:
+  - name: reads
+    match:
+      tool: a
+      when: args.x > 1
+        && args.y > 2
+    verdict: ask
+  - name: mails
+    match: { tool: b,
+      effect: write }
+    verdict: ask
+    requires:
+      roles: [a, # x
+        b]
+  # Agreed with finance.
+  - name: refunds
+    match: { tool: c }
+    verdict: ask
+limits: { waitingPerAgent: 5,
+  waitingPerSession: 3 }
+`
+  expect(moveRule(text, 0, 1)).toContain('  # Agreed with finance.\n  - name: refunds\n')
+  expect(setField(text, 1, 'quorum', '3')).toContain('      quorum: 3\n  # Agreed with finance.\n')
+})
+
+test('whatever is changed, in whatever way the document is written, its text says the changed document', () => {
+  const match = fc.constantFrom(
+    ...['match: { tool: b, effect: write }', 'match: { tool: b,\n      effect: write }', 'match: {tool: b}'],
+    ...['match:\n      { tool: b, # c\n        effect: write }', 'match: { tool: b, # c\n      effect: write }'],
+    ...['match:\n      tool: b\n      # why\n      effect: write', 'match:\n      tool: b\n      when: args.x > 1\n        && args.y > 2'],
+    ...['match:\n\n      tool: b\n      when: >-\n        args.x > 1\n        && args.y > 2'],
+  )
+  const more = fc.constantFrom(
+    ...['', 'risk: high', 'requires: { quorum: 2,\n      roles: [a, b] }', 'requires: {quorum: 2, roles: [a,\n       b]}'],
+    ...['requires:\n      roles: [a, # x\n        b]', 'requires:\n      roles:\n        - a # one\n        - b\n      quorum: 2'],
+    ...['declineReasons: ["a b",\n      c]', 'declineReasons: ["a b",\n      c,\n      d]'],
+  )
+  const rule = fc
+    .record({ above: fc.constantFrom('', '  # about it\n', '\n'), match, more, name: fc.constantFrom('r', '"r"', 'r # n') })
+    .map((of) => `${of.above}  - name: ${of.name}\n    ${of.match}\n    verdict: ask\n    ${of.more}`.trimEnd())
+  const text = fc
+    .tuple(fc.constantFrom('', 'expires: P1D\n', '# top\n'), fc.array(rule, { minLength: 3, maxLength: 3 }))
+    .map(([head, rules]) => `default: ask\n${head}rules:\n${rules.join('\n')}\n`)
+  const edits: [edit: (text: string) => string, wanted: (rules: Record<string, object | string>[]) => unknown][] = [
+    [(text) => setField(text, 0, 'risk', 'low'), ([a, b, c]) => [{ ...a, risk: 'low' }, b, c]],
+    [(text) => setField(text, 1, 'quorum', '3'), ([a, b, c]) => [a, { ...b, requires: { ...Object(b?.requires), quorum: 3 } }, c]],
+    [(text) => setField(text, 0, 'declineReasons', 'x\ny\nz'), ([a, b, c]) => [{ ...a, declineReasons: ['x', 'y', 'z'] }, b, c]],
+    [
+      (text) => setField(text, 2, 'when', 'args.z == "q: #1"'),
+      ([a, b, c]) => [a, b, { ...c, match: { ...Object(c?.match), when: 'args.z == "q: #1"' } }],
+    ],
+    [(text) => moveRule(text, 0, 1), ([a, b, c]) => [b, a, c]],
+    [(text) => moveRule(text, 2, -1), ([a, b, c]) => [a, c, b]],
+    [(text) => removeRule(text, 1), ([a, , c]) => [a, c]],
+    [(text) => addRule(text), (rules) => [...rules, { name: 'new rule', match: {}, verdict: 'ask' }]],
+  ]
+  fc.assert(
+    fc.property(text, fc.constantFrom(...edits), (written, [edit, wanted]) => {
+      const before = parse(written)
+      expect(parse(edit(written))).toEqual({ ...before, rules: wanted(before.rules) })
+    }),
+  )
 })
 
 test('JSON stays readable, and a text that cannot be read is left alone', () => {
