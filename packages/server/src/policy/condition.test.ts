@@ -105,10 +105,33 @@ describe('a condition that cannot be answered fails, and says why', () => {
     ['args.lines.all(line, line.weight > 1)', 'No such key: weight'],
     ['int(args.name) > 1', 'cannot convert'],
     ['1 / (int(args.count) - 5) > 1', 'division by zero'],
-    ['now.getHours("Middle/Earth") > 1', 'Middle/Earth'],
+    ['now.getHours("Middle/Earth") > 1', 'Invalid time zone'],
     ['!args.name', 'no such overload'],
     ['args.name && true', 'bool'],
   ])('%s', (when, why) => expect(ask(when)).toEqual({ failed: expect.stringContaining(why) }))
+})
+
+// The sentence outlives a redaction of the arguments.
+test.each([
+  ['{"basic": 50}[args.secret] > 1', 'No such key (at character 1)'],
+  ['args[args.secret] == 1', 'No such key (at character 1)'],
+  ['args.lines.exists(line, {"a": 1}[line.secret] > 1)', 'No such key (at character 25)'],
+  ['args.tags[int(args.large)] == "a"', 'No such key: index out of bounds (at character 1)'],
+  ['int(args.large) * 9223372036854775807 > 0', 'integer overflow (at character 1)'],
+  ['int(double(args.huge)) > 1', 'integer overflow (at character 1)'],
+  ['bool(args.secret)', 'bool() conversion error (at character 1)'],
+  ['int(args.secret) > 1', 'int() type error: cannot convert to int (at character 1)'],
+  ['double(args.secret) > 1.0', 'double() type error: cannot convert to double (at character 1)'],
+  ['duration(args.secret) > duration("1h")', 'Invalid duration string (at character 1)'],
+  ['timestamp(args.secret) > now', 'timestamp() requires a string in ISO 8601 format (at character 1)'],
+  ['now.getHours(args.secret) > 1', 'Invalid time zone'],
+  ['now.getDayOfWeek(args.lines[0].secret) > 1', 'Invalid time zone'],
+  ['args.secret > 1', 'no such overload: dyn<string> > int (at character 1)'],
+  ['args.secret && true', "Logical operator requires bool operands, got 'string' (at character 1)"],
+  ['args.secret', 'it gave something else than true or false'],
+])('no failure repeats a value of the arguments: %s', (when, failed) => {
+  const secret = 'Maria Muster'
+  expect(ask(when, { secret, large: 4711, huge: '1e999', lines: [{ secret }], tags: ['a'] })).toEqual({ failed })
 })
 
 test('an empty text, or one that is a number in JavaScript alone, is no whole number', () => {

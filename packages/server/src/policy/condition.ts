@@ -1,6 +1,6 @@
 import type { ConditionFailure } from '@countersign/core'
 import { matchesGlob } from '@countersign/core'
-import { type ASTNode, Environment, type Limits } from '@marcbachmann/cel-js'
+import { type ASTNode, Environment, EvaluationError, type Limits } from '@marcbachmann/cel-js'
 import { FACTS, type Facts } from './facts.ts'
 import { chargeOf, childrenOf, type Meter } from './meter.ts'
 import { addMetering, type MeteredExpression, meterExpression } from './metered.ts'
@@ -113,7 +113,7 @@ function evaluate(expression: MeteredExpression, values: Values, own: Meter): bo
   try {
     answer = expression.run(values, own)
   } catch (error) {
-    failed = wordsOf(error, expression.positionOf)
+    failed = failureOf(error, expression.positionOf)
   }
   // Checked last: `a || b` and `exists` continue after an error.
   if (!own.end()) return { failed: 'it would take too long for arguments of this size' }
@@ -145,14 +145,66 @@ const at = ({ pos }: ASTNode, problem: string): ConditionProblem => ({ problem: 
 /** The parser's own words for the places where most people stop typing. */
 const PLAINLY: Readonly<Record<string, string>> = { 'Unexpected token: EOF': 'it ends where a value or a bracket is missing' }
 
-/** Returns the message of the parser, the type checker or the evaluator, without its drawing of the line. */
-function wordsOf(error: unknown, positionOf = (at: number): number => at): string {
+/** Returns the message of the parser or the type checker, without its drawing of the line. */
+function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const summary = 'summary' in error && typeof error.summary === 'string' ? error.summary : error.message
   const place = placeOf(error)
-  const words = PLAINLY[summary] ?? summary
-  return place === undefined ? words : `${words} (at character ${positionOf(place) + 1})`
+  return placed(PLAINLY[summary] ?? summary, place)
 }
+
+const placed = (words: string, place: number | undefined): string => (place === undefined ? words : `${words} (at character ${place + 1})`)
+
+/** Errors of the evaluator that name operators, functions and kinds of values, but no value. */
+const WITHOUT_VALUES: ReadonlySet<string> = new Set([
+  'division_by_zero',
+  'double_conversion_error',
+  // Of our own: see refuseNoInteger.
+  'evaluation_error',
+  'index_out_of_range',
+  'int_conversion_error',
+  'invalid_comparison_type',
+  'invalid_comprehension_range',
+  'invalid_condition_type',
+  'invalid_list_element_type',
+  'invalid_logical_operand',
+  'invalid_timestamp',
+  'modulo_by_zero',
+  'no_matching_overload',
+  'no_such_overload',
+  'uint_conversion_error',
+])
+
+/** Those that repeat a value, without it. */
+const INSTEAD_OF_VALUES: ReadonlyMap<string, string> = new Map([
+  ['bool_conversion_error', 'bool() conversion error'],
+  ['index_out_of_bounds', 'No such key: index out of bounds'],
+  ['invalid_duration', 'Invalid duration string'],
+  ['no_such_key', 'No such key'],
+  ['numeric_overflow', 'integer overflow'],
+])
+
+/**
+ * Returns why an evaluation failed. Repeats what the condition itself says, and never a value of the call: the sentence becomes the reason of
+ * a verdict, which is shown and kept where the arguments are not.
+ */
+function failureOf(error: unknown, positionOf: (at: number) => number): string {
+  const place = placeOf(error)
+  return placed(evaluationWords(error), place === undefined ? undefined : positionOf(place))
+}
+
+function evaluationWords(error: unknown): string {
+  if (!(error instanceof EvaluationError)) {
+    const isTimeZone = error instanceof RangeError && error.message.startsWith('Invalid time zone')
+    return isTimeZone ? 'Invalid time zone' : OTHER_FAILURE
+  }
+  const { code, summary, node } = error
+  // A key after a dot is written in the condition; one in brackets may be a value.
+  if (code === 'no_such_key' && (node?.op === '.' || node?.op === '.?')) return `No such key: ${node.args[1]}`
+  return WITHOUT_VALUES.has(code) ? summary : (INSTEAD_OF_VALUES.get(code) ?? OTHER_FAILURE)
+}
+
+const OTHER_FAILURE = 'it met a value that it cannot use'
 
 function placeOf(error: unknown): number | undefined {
   const range = error instanceof Error && 'range' in error ? (error.range as { start: number } | undefined) : undefined
