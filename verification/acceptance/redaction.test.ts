@@ -74,6 +74,35 @@ test('redaction takes away what the reasons for a risk and for a verdict repeat 
   expect(JSON.stringify((await talk.server.dump()).action)).not.toContain('Jane Roe')
 })
 
+// Reasons that were stored by earlier versions repeat the value that the condition met.
+test('redaction takes away why a condition could not be evaluated, of each revision and of the version on trial', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  const policy = (verdict: 'allow' | 'ask') => ({
+    default: 'ask' as const,
+    rules: [{ name: 'by tier', match: { tool: 'unkeyed', when: '{"gold": 1}[args.what] == 1' }, verdict }],
+  })
+  await using desk = await startTestServer({ config: { tools: toolsOf(target), policy: policy('allow') } })
+  const { admin } = desk
+  const bot = await desk.as({ name: 'bot', kind: 'agent' })
+  const tried = { document: { ...policy('ask'), expires: 'PT1H' }, reason: 'because', shadow: true }
+  expect((await admin.send('PUT', '/api/policy', { body: tried, headers: { 'if-match': '"1"' } })).status).toBe(200)
+  const { id, revision, digest }: Action = await bot.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'ORD-17' } })
+  const edit = { verdict: 'approve', arguments: { what: 'ORD-18' }, reason: 'another one' }
+  await admin.post(`/api/actions/${id}/decision`, { ...edit, revision, digest })
+  await untilSettled({ admin }, id)
+  const TABLES = ['action', 'action_revision', 'event', 'policy_difference'] as const
+  const saying = async () => {
+    const dump = await desk.dump()
+    return TABLES.filter((table) => JSON.stringify(dump[table]).includes('could not be evaluated'))
+  }
+  expect(await saying()).toEqual(TABLES)
+  await admin.post(`/api/actions/${id}/redact`, { reason: 'asked for by Ana' })
+  expect(await saying()).toEqual([])
+  expect(await admin.get(`/api/actions/${id}`)).toMatchObject({ policy: { rule: 'by tier', reason: 'Redacted' } })
+  const { samples } = await admin.get('/api/policy/shadow')
+  expect(samples).toMatchObject([{ actionId: id, rule: 'by tier', reason: 'Redacted' }])
+})
+
 test('redaction also takes away what the kept answer to a proposal repeats', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
   await using desk = await startTestServer({ config: { tools: toolsOf(target) } })

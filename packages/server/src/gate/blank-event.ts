@@ -1,5 +1,5 @@
 import type { Action, NewEvent } from '@countersign/core'
-import { EARLIER_DENIAL } from '../policy/index.ts'
+import { blankVerdict } from './blank-verdict.ts'
 
 type Blanks = { readonly [K in keyof Action]-?: 'keep' | ((value: NonNullable<Action[K]>) => Action[K]) }
 
@@ -27,7 +27,7 @@ const BLANKS: Blanks = {
   precondition: toNull,
   risk: (risk) => ({ ...risk, reasons: ['Redacted'] }),
   state: 'keep',
-  policy: (policy) => (policy.rule === EARLIER_DENIAL ? { ...policy, reason: 'Redacted' } : policy),
+  policy: blankVerdict,
   requires: 'keep',
   declineReasons: 'keep',
   votes: (votes) => votes.map(({ reason: _, ...vote }) => vote),

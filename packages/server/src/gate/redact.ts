@@ -1,7 +1,6 @@
 import { type Action, assert, CountersignError, type RedactBody } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { recordAudit } from '../audit/index.ts'
-import { EARLIER_DENIAL } from '../policy/index.ts'
 import {
   type ActionRow,
   actions,
@@ -16,6 +15,7 @@ import {
   webhookDeliveries,
 } from '../store/index.ts'
 import { blankEvent } from './blank-event.ts'
+import { blankVerdict } from './blank-verdict.ts'
 import { type Caller, requireAdmin } from './caller.ts'
 import { type CallerContext, openSession } from './context.ts'
 import { emitUpdate } from './events.ts'
@@ -76,6 +76,7 @@ function* takeRedaction(context: CallerContext, actionId: string, { reason }: Re
   yield* seen.forgetSeen.run({ action_id: actionId })
   yield* audit.blankVotes.run({ action_id: actionId })
   yield* blankRevisions(actionId)
+  yield* blankDifferences(actionId)
   yield* webhookDeliveries.blankDeliveries.run({ action_id: actionId })
   yield* audit.blankRows({ scope: found.session_id ?? actionId, actionId })
   if (found.session_id === null) yield* redaction.blankEvents(actionId, blankEvent)
@@ -108,11 +109,17 @@ function* blankRevisions(actionId: string): Tx<void> {
 
 const withoutReason = (revised: stored.StoredRevised): string => JSON.stringify({ ...revised, reason: 'Redacted' })
 
-/** Risk and verdict without what their reasons repeat: a tool's may name arguments, and an earlier decline the words of a person. */
+/** Removes the same from what versions of the policy on trial said. */
+function* blankDifferences(actionId: string): Tx<void> {
+  for (const { shadow, said } of yield* redaction.differencesOf.all({ action_id: actionId })) {
+    yield* redaction.replaceSaid.run({ shadow, action_id: actionId, said: JSON.stringify(blankVerdict(JSON.parse(said))) })
+  }
+}
+
+/** Risk and verdict without what their reasons repeat: a tool's may name arguments; for those of a verdict see {@link blankVerdict}. */
 function withoutValues(row: Pick<ActionRow, 'risk' | 'policy'>): Pick<ActionRow, 'risk' | 'policy'> {
-  const policy = stored.policyOf(row)
   return {
     risk: JSON.stringify({ ...stored.riskOf(row), reasons: ['Redacted'] }),
-    policy: policy.rule === EARLIER_DENIAL ? JSON.stringify({ ...policy, reason: 'Redacted' }) : row.policy,
+    policy: JSON.stringify(blankVerdict(stored.policyOf(row))),
   }
 }

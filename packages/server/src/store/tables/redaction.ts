@@ -5,6 +5,7 @@ import type { ActionRevisionRow, ActionRow, GrantRow } from './action-rows.ts'
 import { isNoSession } from './audit.ts'
 import { shortText } from './event-text.ts'
 import { actionOf, readEvents } from './events.ts'
+import type { PolicyDifferenceRow } from './schema.ts'
 import type { EventRow } from './session-rows.ts'
 import { listOfStates } from './state-in.ts'
 
@@ -134,6 +135,22 @@ export const blankRevision = question<Pick<ActionRevisionRow, 'action_id' | 'rev
       .set({ ...blanked(REVISION), revised: p.revised, ended: p.ended, risk: p.risk, policy: p.policy })
       .where('action_id', '=', p.action_id)
       .where('revision', '=', p.revision),
+)
+
+/** What versions of the policy on trial said about an action. The numbers of all versions, because the key of the table begins with them. */
+export const differencesOf = question<{ action_id: string }, Pick<PolicyDifferenceRow, 'shadow' | 'said'>>((db, p) =>
+  db
+    .selectFrom('policy_difference')
+    .select(['shadow', 'said'])
+    .where('shadow', 'in', (eb) => eb.selectFrom('policy_version').select('number'))
+    .where('action_id', '=', p.action_id)
+    .orderBy('shadow')
+    .limit(lit(10_000)),
+)
+
+/** Replaces what such a version said. */
+export const replaceSaid = question<Pick<PolicyDifferenceRow, 'shadow' | 'action_id' | 'said'>>((db, p) =>
+  db.updateTable('policy_difference').set({ said: p.said }).where('shadow', '=', p.shadow).where('action_id', '=', p.action_id),
 )
 
 /** Grants made from an action that were not revoked, the oldest first. */
