@@ -127,6 +127,34 @@ test('the same answer twice, and a made-up one, run nothing more', async () => {
   expect(it.target.writes).toHaveLength(1)
 })
 
+const UNPRINTABLE = { toString: 1, valueOf: 1 }
+
+test.each([
+  ['words', (id: string) => ({ id, role: 'system', content: UNPRINTABLE })],
+  [
+    'arguments',
+    (id: string) => ({
+      id,
+      role: 'assistant',
+      toolCalls: [{ id: 'c1', type: 'function', function: { name: 'x', arguments: UNPRINTABLE } }],
+    }),
+  ],
+])('a page that holds %s which are no text still gets the answer', async (_, heldAs) => {
+  await using it = await startAgUiServer([{ text: 'Hello there.' }])
+  const { agent } = await it.open([ASK])
+  await agent.runAgent()
+  const answerId = agent.messages.at(-1)?.id ?? ''
+  const answer = await fetch(`${it.server.url}/api/ag-ui/desk`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${it.key}`, 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify({ threadId: 'thread-1', runId: 'run-2', messages: [heldAs(answerId), ASK] }),
+  })
+  expect(answer.status).toBe(200)
+  const told = await answer.text()
+  expect(told).toContain('Hello there.')
+  expect(told).toContain('"type":"RUN_FINISHED"')
+})
+
 test('a message with a picture is refused: no answer is given as if the agent had seen it', async () => {
   await using it = await startAgUiServer([{ text: 'I have seen it.' }])
   const picture = { type: 'image', source: { type: 'data', value: 'iVBORw0=', mimeType: 'image/png' } }

@@ -191,6 +191,33 @@ test('readers that stand still hold no more than the limit together: the longest
   for (const other of others) other.close()
 })
 
+test('one reader whose stream throws is ended, and breaks neither the commit nor the other readers', async () => {
+  const { log, listeners, add } = openLog(0)
+  const warn = vi.fn<(...parts: unknown[]) => void>()
+  const logger = Object.assign(pino({ level: 'silent' }), { warn })
+  const openStream = (send: () => void) => {
+    const callbacks: (() => void)[] = []
+    const onClose = (callback: () => void) => void callbacks.push(callback)
+    const end = () => {
+      for (const callback of callbacks) callback()
+    }
+    followLog({ log, stream: { isClosed: false, isFull: false, send, room: async () => undefined, onClose, end }, logger, after: 0 })
+  }
+  const failure = new Error('this reader cannot be told')
+  const taken = vi.fn<() => void>()
+  openStream(() => {
+    throw failure
+  })
+  openStream(taken)
+  while (listeners.size < 2) await nextTurn()
+  // Both have read that there is nothing yet: from here on they are handed what is committed.
+  for (let i = 0; i < 10; i++) await nextTurn()
+  add(1)
+  expect(taken).toHaveBeenCalledTimes(1)
+  expect(warn).toHaveBeenCalledExactlyOnceWith({ error: failure }, 'stream.broke')
+  expect(listeners.size, 'the one that broke follows no more').toBe(1)
+})
+
 test('a reader that has caught up keeps nothing of what it was sent', async () => {
   const { log } = openLog(1)
   const sent: WeakRef<StoredEvent>[] = []

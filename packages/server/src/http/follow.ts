@@ -104,7 +104,12 @@ class Follower {
 
   #take(stored: StoredEvent): void {
     if (this.#isLive && !this.#stream.isFull && this.#log.isHandedOver(stored.event)) {
-      this.#send(stored)
+      // This runs inside the commit that tells all its readers: one that cannot be told must not keep it from the others.
+      try {
+        this.#send(stored)
+      } catch (error) {
+        this.#breakOff(error)
+      }
       return
     }
     // The event is in the log and is read there in its turn; nothing is kept in memory.
@@ -130,7 +135,7 @@ class Follower {
     }
   }
 
-  /** The database is unreachable or the server stops: the reader reconnects, here or elsewhere, with its last id. */
+  /** The database is unreachable, the server stops or an event cannot be sent: the reader reconnects, here or elsewhere, with its last id. */
   #breakOff(error: unknown): void {
     this.#logger.warn({ error }, 'stream.broke')
     this.#stream.end()

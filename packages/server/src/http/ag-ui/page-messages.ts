@@ -24,7 +24,11 @@ export function trackPageMessages(held: readonly Said[]): PageMessages {
     else messages[at] = make(messages[at])
   }
   const say = (id: string, role: string, delta: string) =>
-    change(id, (message) => ({ ...(message ?? { id, role }), content: `${message?.content ?? ''}${delta}` }))
+    change(id, (message) => {
+      // A page may hold anything under the id of an answer.
+      const before = typeof message?.content === 'string' ? message.content : ''
+      return { ...(message ?? { id, role }), content: before + delta }
+    })
 
   return {
     take(event) {

@@ -46,7 +46,8 @@ function* isCut({ id: session_id }: SessionRow, said: readonly Said[]): Tx<boole
   const last = said.findLast(({ role }) => role === 'assistant')
   // A page may have messages of its own, such as a greeting.
   if (!last?.id.startsWith('msg_')) return false
-  if (last.toolCalls?.some((call) => !parseJson(String(call.function?.arguments ?? '')).ok)) return true
+  const isWhole = (text: unknown): boolean => typeof text === 'string' && parseJson(text).ok
+  if (last.toolCalls?.some((call) => !isWhole(call.function?.arguments))) return true
   const row = yield* messages.findMessage.first({ session_id, id: last.id })
   return row?.content !== (last.content ?? '')
 }
