@@ -151,6 +151,28 @@ test.each([
   ])
 })
 
+test.each([
+  { what: 'had said something', text: 'Two are' },
+  { what: 'had said nothing', text: '' },
+])('what a brain that $what had looked up goes back to it after its answer failed', async ({ text }) => {
+  const { chunks } = brainSays({ lookUps: [FOUND], text })
+  const failing = [
+    ...[...(chunks as Iterable<Uint8Array>)].slice(0, -1),
+    new TextEncoder().encode('data: {"type":"error","message":"out of memory"}\n\n'),
+  ]
+  await using brains = await startReplayServer()
+  const replay = brains.play([{ status: 200, contentType: 'text/event-stream', chunks: failing }, brainSays({ text: 'As I said.' })])
+  await using server = await startTestServer({ config: withBrain(replay.baseUrl), environment: { BRAIN_KEY: SECRET } })
+  const { id } = await server.admin.post('/api/sessions', { agent: 'desk' })
+  await server.admin.post(`/api/sessions/${id}/messages`, { content: 'What is late?' })
+  await server.settle()
+  await server.admin.post(`/api/sessions/${id}/messages`, { content: 'Sure?' })
+  await server.settle()
+  expect(brainHeard(replay, 1).filter(({ role }) => role === 'tool')).toEqual([
+    { role: 'tool', tool_call_id: 'look-1', content: '{"orders":["ORD-1","ORD-2"]}' },
+  ])
+})
+
 test('what a brain had looked up for a session that is deleted in the middle of its answer is stored nowhere', async () => {
   const deleted = Promise.withResolvers<void>()
   async function* half() {

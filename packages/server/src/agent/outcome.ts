@@ -289,7 +289,9 @@ export async function failRun(
     const lookedUp = heard?.lookedUp ?? {}
     if (text !== '' || lookedUp.lookUps) {
       const payload = assistantPayload(undefined, lookedUp)
-      yield* writer.message({ id: messageId, run_id: run.id, role: 'assistant', content: text, payload, inHistory: true })
+      // Look-ups go back only to the model that made them.
+      const from = payload === null ? {} : { model: heard?.model }
+      yield* writer.message({ id: messageId, run_id: run.id, role: 'assistant', content: text, payload, ...from, inHistory: true })
     }
     yield* addNote(writer, error, now, run.id)
     writer.event({ type: 'error', data: { code, error, runId: run.id } })
