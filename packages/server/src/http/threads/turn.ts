@@ -82,14 +82,14 @@ export async function followTurn(
   reply: FastifyReply,
   { session, place, caller, open, staysOpen = false }: FollowTurn,
 ): Promise<void> {
+  // Events until here are history: a wait among them may have ended. Read before the stream is open: no error is answered after that.
+  const lastKnown = (await store.read(() => sessions.findSession.first({ id: session.id })))?.last_seq ?? 0
   const stream = await streamWhileStanding({ hub, clock, streams }, request, reply)
   const writer = open(stream)
   const run = trackTurnRun(place)
   let isParked = false
   let isOver = false
   let stopWaiting: (() => void) | undefined
-  // Events until here are history: a wait among them may have ended.
-  const lastKnown = (await store.read(() => sessions.findSession.first({ id: session.id })))?.last_seq ?? 0
 
   const end = (how: Parameters<TurnWriter['end']>[0]) => {
     if (isOver) return
