@@ -38,6 +38,7 @@ export {
   type ConditionFailure,
   DEFAULT_REQUIREMENTS,
   evaluatePolicy,
+  expiryOf,
   explainPolicy,
   meansTool,
   overrules,

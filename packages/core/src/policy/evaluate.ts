@@ -136,7 +136,8 @@ const SAYS = {
 
 const DOUBTS = { ...SAYS, ask: (rule: string) => `A person decides because of the rule "${rule}"` }
 
-const expiryOf = (expires: string | undefined, extend: string | undefined) => ({
+/** The time that people have for a decision, as a result names it. */
+export const expiryOf = (expires: string | undefined, extend: string | undefined) => ({
   ...(expires !== undefined && { expiresMs: durationMs(expires) }),
   ...(extend !== undefined && { extend }),
 })

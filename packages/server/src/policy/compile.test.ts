@@ -22,6 +22,12 @@ test('an allowed call of a changed tool asks, and says so; what asks or is denie
   expect(compile(rule('allow')).evaluate(call())).toMatchObject({ verdict: 'allow', rule: 'allow' })
 })
 
+test('a call of a changed tool waits for as long as the document says', () => {
+  const policy = compilePolicy({ default: 'ask', expires: 'P1D', extend: 'PT1H', rules: [rule('allow')] }, 7)
+  expect(policy.evaluate(call({ caution: CAUTION }))).toMatchObject({ verdict: 'ask', expiresMs: 86_400_000, extend: 'PT1H' })
+  expect(policy.evaluate(call())).not.toHaveProperty('expiresMs')
+})
+
 test('a rule for all tools does not allow one that an agent registered for itself', () => {
   const policy = compile(rule('allow'))
   expect(policy.evaluate(call()).verdict).toBe('allow')

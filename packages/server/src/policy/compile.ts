@@ -4,6 +4,7 @@ import {
   type CheckCondition,
   canonicalJson,
   evaluatePolicy,
+  expiryOf,
   explainPolicy,
   type PolicyDocument,
   type PolicyResult,
@@ -49,7 +50,7 @@ export function compilePolicy(document: PolicyDocument, version: number): Compil
     version,
     document,
     digest: digestPolicy(document),
-    evaluate: (call) => withCaution(call.tool, evaluatePolicy(document, version, subjectOf(call), checkFor(call))),
+    evaluate: (call) => withCaution(document, call.tool, evaluatePolicy(document, version, subjectOf(call), checkFor(call))),
     explain: (call) => explainPolicy(document, subjectOf(call), checkFor(call)),
   }
 }
@@ -58,9 +59,11 @@ export function compilePolicy(document: PolicyDocument, version: number): Compil
 const CAUTION = 'changed tool'
 
 /** Requires approval for an allowed call when its tool differs from the one that people reviewed. */
-const withCaution = ({ caution }: PolicyCall['tool'], said: PolicyResult): PolicyResult => {
+const withCaution = ({ expires, extend }: PolicyDocument, { caution }: PolicyCall['tool'], said: PolicyResult): PolicyResult => {
   if (caution === undefined || said.verdict === 'deny') return said
-  return { ...said, verdict: 'ask', reason: caution, ...(said.verdict === 'allow' && { rule: CAUTION }) }
+  // A rule that allows has no time for people: that of the document counts.
+  const asked = said.verdict === 'allow' && { rule: CAUTION, ...expiryOf(expires, extend) }
+  return { ...said, verdict: 'ask', reason: caution, ...asked }
 }
 
 const subjectOf = ({ tool: { name, group, effect, registered, risk }, agent }: PolicyCall): PolicySubject => ({

@@ -324,3 +324,15 @@ test('a suggested rule tells nobody the arguments of calls that they may not see
   expect(JSON.stringify(await suggested(ana))).not.toContain('7654321')
   expect((await suggested({ ...cy, roles: ['admin', 'approver'] })).exact.of).toBe(2)
 })
+
+test('of any number of grants for exactly these arguments of a tool, each one counts', async () => {
+  await using desk = await open()
+  const MANY = 201
+  for (let i = 0; i < MANY; i++) {
+    const { id } = await desk.propose('send', { i })
+    await desk.grant(id)
+    await desk.gate.decide(id, { verdict: 'decline' }, { principal: ana })
+  }
+  for (const i of [0, MANY - 1]) expect(await desk.propose('send', { i })).toMatchObject({ state: 'approved' })
+  expect(await desk.propose('send', { i: MANY })).toMatchObject({ state: 'proposed' })
+})

@@ -52,12 +52,13 @@ export function* useGrant(call: GrantableCall, nowMs: number): Tx<GrantRow | und
   return undefined
 }
 
-function* findCandidates({ session_id, agent, requested_by, tool }: GrantableCall, nowMs: number): Tx<GrantRow[]> {
-  const now = nowMs
+function* findCandidates({ session_id, agent, requested_by, ...row }: GrantableCall, nowMs: number): Tx<GrantRow[]> {
+  const call = { tool: row.tool, arguments: row.arguments, now: nowMs }
   // A grant for an outside agent is found by its key. The name it calls itself makes a grant narrower, and never finds one.
-  if (session_id === null) return yield* grants.grantsOfKey.all({ requested_by, tool, now })
-  if (agent === null) return yield* grants.grantsOfSession.all({ session_id, tool, now })
-  return (yield* together(grants.grantsOfSession.all({ session_id, tool, now }), grants.grantsOfAgent.all({ agent, tool, now }))).flat()
+  if (session_id === null) return yield* grants.grantsOfKey.all({ ...call, requested_by })
+  const ofSession = grants.grantsOfSession.all({ ...call, session_id })
+  if (agent === null) return yield* ofSession
+  return (yield* together(ofSession, grants.grantsOfAgent.all({ ...call, agent }))).flat()
 }
 
 function* holdsFor(grant: GrantRow, call: GrantableCall): Tx<boolean> {

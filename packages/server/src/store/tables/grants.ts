@@ -36,9 +36,16 @@ const isInForce = (dialect: Dialect, now: number) =>
 const grantsInForce = (db: Kysely<Schema>, dialect: Dialect, now: number) =>
   db.selectFrom('action_grant').selectAll().where('revoked_at', 'is', null).where(isInForce(dialect, now))
 
+/** @property arguments Canonical JSON. */
+type GrantedCall = { tool: string; arguments: string; now: number }
+
+/** Leaves out grants for exactly other arguments: an agent may have any number of them, and the limits below are for conditions. */
+const grantsFor = (db: Kysely<Schema>, dialect: Dialect, call: GrantedCall) =>
+  grantsInForce(db, dialect, call.now).where((eb) => eb.or([eb('arguments', 'is', null), eb('arguments', '=', call.arguments)]))
+
 /** The grants in force for calls of a tool in a session, the oldest first. */
-export const grantsOfSession = question<{ session_id: string; tool: string; now: number }, GrantRow>((db, p, dialect) =>
-  grantsInForce(db, dialect, p.now)
+export const grantsOfSession = question<GrantedCall & { session_id: string }, GrantRow>((db, p, dialect) =>
+  grantsFor(db, dialect, p)
     .where('session_id', '=', p.session_id)
     .where((eb) => eb.or([eb('tool', 'is', null), eb('tool', '=', p.tool)]))
     .orderBy('id')
@@ -46,8 +53,8 @@ export const grantsOfSession = question<{ session_id: string; tool: string; now:
 )
 
 /** The grants in force for calls of a tool by an agent, the oldest first. */
-export const grantsOfAgent = question<{ agent: string; tool: string; now: number }, GrantRow>((db, p, dialect) =>
-  grantsInForce(db, dialect, p.now)
+export const grantsOfAgent = question<GrantedCall & { agent: string }, GrantRow>((db, p, dialect) =>
+  grantsFor(db, dialect, p)
     .where('session_id', 'is', null)
     .where('requested_by', 'is', null)
     .where('agent', '=', p.agent)
@@ -57,8 +64,8 @@ export const grantsOfAgent = question<{ agent: string; tool: string; now: number
 )
 
 /** The grants in force for calls of a tool by an outside agent, the oldest first. */
-export const grantsOfKey = question<{ requested_by: string; tool: string; now: number }, GrantRow>((db, p, dialect) =>
-  grantsInForce(db, dialect, p.now).where('requested_by', '=', p.requested_by).where('tool', '=', p.tool).orderBy('id').limit(lit(200)),
+export const grantsOfKey = question<GrantedCall & { requested_by: string }, GrantRow>((db, p, dialect) =>
+  grantsFor(db, dialect, p).where('requested_by', '=', p.requested_by).where('tool', '=', p.tool).orderBy('id').limit(lit(200)),
 )
 
 /** Uses a grant once. No row changes when it was revoked, expired or used up. */
