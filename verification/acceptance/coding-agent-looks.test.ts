@@ -6,7 +6,7 @@ import { CONFIG_FILE_NAMES } from '../../packages/server/src/config/index.ts'
 import { bash, decisionOf, FOLDER, reasonOf, startCodingDesk } from '../testing/coding-desk.ts'
 import { decide, waiting } from '../testing/decisions.ts'
 
-// What a call is taken for: a look at the project, which runs, or something that a person decides about.
+// A call of a coding agent either only looks at the project, and then runs, or waits for the decision of a person.
 
 test('reading in the project runs, reading outside of it asks, and settings of coding agents are not changed', async () => {
   const desk = await startCodingDesk()

@@ -41,6 +41,7 @@ export {
   expiryOf,
   explainPolicy,
   meansTool,
+  NOT_EVALUATED,
   overrules,
   type PolicyResult,
   type PolicySubject,

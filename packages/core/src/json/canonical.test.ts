@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonicalJson } from './canonical.ts'
+import { canonicalJson, isSameJson } from './canonical.ts'
 import { checkJson } from './check.ts'
 import { parseJson } from './parse.ts'
 import type { JsonValue } from './value.ts'
@@ -113,4 +113,11 @@ test('it writes what the reference library writes', () => {
       expect(canonicalJson(value as JsonValue)).toBe(canonicalize(value))
     }),
   )
+})
+
+test('values are the same in any order of their keys, at every depth; lists in another order are not', () => {
+  expect(isSameJson({ a: 1, b: { c: [{ d: 2, e: 3 }] } }, { b: { c: [{ e: 3, d: 2 }] }, a: 1 })).toBe(true)
+  expect(isSameJson({ a: [1, 2] }, { a: [2, 1] })).toBe(false)
+  expect(isSameJson({ a: null }, {})).toBe(false)
+  expect(isSameJson(1, '1')).toBe(false)
 })

@@ -67,3 +67,8 @@ function quote(text: string): string {
   if (!text.isWellFormed()) throw new Error('half a surrogate pair is not allowed in JSON')
   return JSON.stringify(text)
 }
+
+/** True for two values that JSON writes as the same, whatever the order of their keys. */
+export const isSameJson = (a: unknown, b: unknown): boolean => a === b || inOneOrder(a) === inOneOrder(b)
+
+const inOneOrder = (value: unknown): string => JSON.stringify(inOrder(value as JsonValue))

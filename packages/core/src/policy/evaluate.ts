@@ -108,6 +108,9 @@ export function evaluatePolicy(policy: PolicyDocument, version: number, subject:
   return best ? resultOf(best) : byDefault(policy, version)
 }
 
+/** Stands in the reason of a verdict whose rule counted although its condition failed. */
+export const NOT_EVALUATED = 'could not be evaluated'
+
 function resultOfMatch(policy: PolicyDocument, version: number, { rule, strength, failed }: Match): PolicyResult {
   const verdict = strength === STRENGTH.doubt ? 'ask' : rule.verdict
   const said = rule.reason === undefined ? '' : `: ${rule.reason}`
@@ -117,7 +120,7 @@ function resultOfMatch(policy: PolicyDocument, version: number, { rule, strength
     reason:
       failed === undefined
         ? `${SAYS[verdict](rule.name)}${said}`
-        : `${DOUBTS[verdict](rule.name)}: its condition could not be evaluated (${failed})`,
+        : `${DOUBTS[verdict](rule.name)}: its condition ${NOT_EVALUATED} (${failed})`,
     version,
     requires: { ...DEFAULT_REQUIREMENTS, ...rule.requires },
     ...(rule.risk !== undefined && { risk: rule.risk }),

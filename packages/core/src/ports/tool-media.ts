@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../json/value.ts'
+import { isObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import { type ToolOutcome, toolResultValue } from './model.ts'
 
 /** A picture, a sound or a file in the result of a tool. */
@@ -71,5 +71,3 @@ function isMedia(entry: JsonValue): boolean {
     (name === undefined || typeof name === 'string')
   )
 }
-
-const isObject = (value: JsonValue | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)

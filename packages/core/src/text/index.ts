@@ -1,3 +1,4 @@
+export { isSameJson } from '../json/canonical.ts'
 export { mediaBytes, mediaOf, type ToolMedia, withoutMedia } from '../ports/tool-media.ts'
 export { areAlike, isPlain } from './ascii.ts'
 export { assigneeOf } from './assignee.ts'
@@ -21,7 +22,6 @@ export {
 } from './hidden.ts'
 export { findLookAlikes, type LookAlikes, tellApart } from './look-alike.ts'
 export { saidFailure } from './said-failure.ts'
-export { isSameJson } from './same-json.ts'
 export { endSentence } from './sentence.ts'
 export { showInvisible, showLines, showProse, showValue } from './show-invisible.ts'
 export { SNOOZE_ENDS_BEFORE_DEADLINE_MS, type SnoozeTime, snoozeTimes } from './snooze-times.ts'

@@ -1,6 +1,6 @@
-import type { JsonObject, JsonValue } from '../json/value.ts'
+import { isObject, type JsonObject, type JsonValue } from '../json/value.ts'
 
-/** What an answer says of a write that failed. `kind` as of a `ToolError`. */
+/** The failure of a write, as its answer reports it. `kind` has the meaning that it has in a `ToolError`. */
 type SaidFailure = { kind: 'refused' | 'ambiguous'; message: string }
 
 type AnswerFacts = {
@@ -53,5 +53,3 @@ function graphqlErrors(body: JsonObject): JsonObject[] | undefined {
   const read = errors.filter(isObject).filter(({ message }) => typeof message === 'string')
   return isEmpty && read.length === errors.length ? read : undefined
 }
-
-const isObject = (value: JsonValue | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)

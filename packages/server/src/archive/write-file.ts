@@ -57,7 +57,10 @@ export const writeWhole = (path: string, text: string): Promise<void> =>
     syncFolder(dirname(path))
   })
 
-/** What an attempt wrote to a full disk would keep it full: the next attempt would fill it again, and no decision could be stored. */
+/**
+ * Writes a file, and deletes the unfinished one on an error. On a full disk, an unfinished file would keep the disk full, and no decision could
+ * be stored.
+ */
 async function removedOnError<T>(partial: string, write: (partial: string) => Promise<T>): Promise<T> {
   try {
     return await write(partial)

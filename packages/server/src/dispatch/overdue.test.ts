@@ -96,7 +96,7 @@ test('once everything is held nothing is overdue, and readyz says that it is hel
   await look()
   expect(reconciler.overdue).toEqual({ actions: 0, sessions: 0, oldestSinceMs: undefined })
 
-  // What the hold delayed is about to begin once it ends.
+  // When the hold ends, the delayed actions have not had time to begin yet.
   hold.why = undefined
   await look()
   expect([reconciler.overdue.actions, await ready()]).toEqual([0, 'ok'])

@@ -1,8 +1,9 @@
+import { NOT_EVALUATED } from '@countersign/core'
 import { EARLIER_DENIAL } from '../policy/index.ts'
 
 /**
- * Returns a verdict of the policy without what its reason repeats: of an earlier decline the words of a person, of a condition that could not
- * be evaluated a value that it met. Conditions no longer tell values, but reasons from before are stored.
+ * Returns a verdict of the policy without a reason that may repeat what a redaction removes. After an earlier decline, the reason quotes a
+ * person. Where a condition could not be evaluated, a reason that an earlier version stored may quote an argument.
  */
 export const blankVerdict = <T extends { rule: string; reason: string }>(said: T): T =>
-  said.rule === EARLIER_DENIAL || said.reason.includes('could not be evaluated') ? { ...said, reason: 'Redacted' } : said
+  said.rule === EARLIER_DENIAL || said.reason.includes(NOT_EVALUATED) ? { ...said, reason: 'Redacted' } : said

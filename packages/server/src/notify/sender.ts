@@ -12,7 +12,7 @@ const LEASE_MS = ANSWER_WITHIN_MS + 45_000
 const MOST_ATTEMPTS_KEPT = 20
 /** On shutdown, a running attempt has this long to end. Otherwise it is repeated later. */
 const STOP_MS = 3_000
-/** What is due and was not sent is checked again after this long: another process may have claimed it, or an error came between. */
+/** Deliveries that are due but were not sent are checked again after this long: another process may have claimed them, or an error occurred. */
 const LOOK_AGAIN_MS = 5_000
 
 export interface SenderOptions extends ChannelDeps {

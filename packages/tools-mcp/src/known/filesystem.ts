@@ -74,7 +74,7 @@ const changeOf = (path: JsonValue | undefined, before: string | undefined, after
   newValue: after ?? null,
 })
 
-/** What the server begins with when a file does not exist. Only the beginning counts: the rest may hold the path, which the agent chooses. */
+/** Matches the error of a server whose file does not exist. Only its beginning is matched: the rest may contain the path, which the agent chooses. */
 const MISSING = /^The MCP server [\w-]+ says that it failed: (?:Error: )?ENOENT: /
 
 /** Returns the current content of a file; undefined when the file does not exist. */

@@ -25,7 +25,10 @@ export const paramsOf = (message: JsonObject): JsonObject => (isObject(message.p
 
 export const lineOf = (message: JsonObject): Buffer => Buffer.from(`${JSON.stringify(message)}\n`)
 
-/** Returns true for the same values, whatever the order of their keys. Values that are too deep to compare count as different. */
+/**
+ * Returns true for the same values, whatever the order of their keys. Values that are too deep to compare count as different, and so do 0 and -0,
+ * which the function of this name in core takes for one because JSON writes them alike.
+ */
 export function isSameJson(one: JsonValue, other: JsonValue): boolean {
   try {
     return isDeepStrictEqual(one, other)

@@ -1,12 +1,10 @@
-import { ACTION_STATES, hasEnded } from '@countersign/core'
+import { hasEnded } from '@countersign/core'
 import { sql } from 'kysely'
 import { lit, question } from '../query.ts'
 import type { ActionRow } from './action-rows.ts'
 import type { Schema } from './schema.ts'
 import type { ArchiveFileRow, EventRow, SessionRow } from './session-rows.ts'
-import { listOfStates } from './state-in.ts'
-
-const NOT_ENDED = listOfStates(ACTION_STATES.filter((state) => !hasEnded(state)))
+import { NOT_ENDED } from './state-in.ts'
 
 /** A session as it was read: every later change affects one of these fields. */
 export type SettledSession = Pick<SessionRow, 'id' | 'last_seq' | 'archived_seq' | 'updated_at'>

@@ -1,11 +1,10 @@
-import { ACTION_STATES, hasEnded } from '@countersign/core'
 import { sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
 import type { ActionRow } from './action-rows.ts'
 import { actionUpdate } from './action-update.ts'
 import type { InstanceRow } from './schema.ts'
-import { listOfStates } from './state-in.ts'
+import { NOT_ENDED } from './state-in.ts'
 
 /** The installation that the database belongs to. */
 export function* readInstance(): Tx<InstanceRow> {
@@ -140,7 +139,7 @@ export const countOpen = (): Tx<Open[]> =>
     db
       .selectFrom('action')
       .select((eb) => ['state', eb.fn.countAll<number>().as('count')])
-      .where(sql<boolean>`state in ${listOfStates(ACTION_STATES.filter((state) => !hasEnded(state)))}`)
+      .where(sql<boolean>`state in ${NOT_ENDED}`)
       .where('archived_at', 'is', null)
       .groupBy('state')
       .orderBy('state'),

@@ -137,7 +137,10 @@ export const blankRevision = question<Pick<ActionRevisionRow, 'action_id' | 'rev
       .where('revision', '=', p.revision),
 )
 
-/** What versions of the policy on trial said about an action. The numbers of all versions, because the key of the table begins with them. */
+/**
+ * Lists the verdicts of policy versions on trial about an action. The query names the numbers of all versions, because the key of the table
+ * begins with the number.
+ */
 export const differencesOf = question<{ action_id: string }, Pick<PolicyDifferenceRow, 'shadow' | 'said'>>((db, p) =>
   db
     .selectFrom('policy_difference')
@@ -148,7 +151,7 @@ export const differencesOf = question<{ action_id: string }, Pick<PolicyDifferen
     .limit(lit(10_000)),
 )
 
-/** Replaces what such a version said. */
+/** Replaces such a verdict. */
 export const replaceSaid = question<Pick<PolicyDifferenceRow, 'shadow' | 'action_id' | 'said'>>((db, p) =>
   db.updateTable('policy_difference').set({ said: p.said }).where('shadow', '=', p.shadow).where('action_id', '=', p.action_id),
 )

@@ -1,9 +1,9 @@
-import { ACTION_STATES, hasEnded } from '@countersign/core'
+import { hasEnded } from '@countersign/core'
 import { sql } from 'kysely'
 import { ask, lit, lockKey, question, type Tx } from '../query.ts'
 import type { ActionRow } from './action-rows.ts'
 import { deleteRequest } from './gateway-requests.ts'
-import { listOfStates } from './state-in.ts'
+import { NOT_ENDED } from './state-in.ts'
 import { forgetEarlierSecrets } from './webhooks.ts'
 
 /** Rows that one transaction examines. A batch takes 2–5 ms on the embedded database, which blocks other writes. */
@@ -273,8 +273,6 @@ export function* deletePolicyDifferences(): Tx<Batch> {
   yield* alone()
   return batchOf(yield* deleteOldDifferences.change({}))
 }
-
-const NOT_ENDED = listOfStates(ACTION_STATES.filter((state) => !hasEnded(state)))
 
 const deleteOldDeliveries = question<{ before: number }>((db, p) =>
   db.deleteFrom('webhook_delivery').where(({ eb, refTuple, selectFrom }) =>
