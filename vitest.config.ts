@@ -12,6 +12,7 @@ const RECORDED = [
   'packages/server/src/models/replay',
   'packages/server/src/models/broken',
   'packages/server/src/models/chunking',
+  'packages/server/src/models/errors',
   'packages/server/src/models/reasoning-details',
   'packages/server/src/models/refusals',
   'packages/tools-linear/src/schema',
