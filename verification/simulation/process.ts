@@ -70,7 +70,7 @@ export function startProcess(deps: ProcessDeps): SimulatedProcess {
     // A timer is never early and often a little late.
     after: (delayMs, callback) => timeline.after(delayMs + random.next(), '', callback, process),
   }
-  const hub = createEventHub()
+  const hub = createEventHub({ log: slot.log })
   const dispatch = createDispatch(slot.log, clock)
   const timers = createTimers({ clock, background: dispatch.background })
   const sealer = createSealer(clock)

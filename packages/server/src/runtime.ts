@@ -58,7 +58,7 @@ async function openSqliteRuntime(
   database: Database & { kind: 'sqlite' },
   { clock = systemClock, modelCalls, instance, log }: RuntimeOptions,
 ): Promise<Runtime> {
-  const hub: EventHub = createEventHub((changed) => pollSqliteChanges({ store, clock, changed }))
+  const hub: EventHub = createEventHub({ log, othersWrite: (changed) => pollSqliteChanges({ store, clock, changed }) })
   const dispatch = createDispatch(log, clock, modelCalls)
   const timers = createTimers({ clock, background: dispatch.background })
   const deliveries = createTimers({ clock, background: dispatch.background })

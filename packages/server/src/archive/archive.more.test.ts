@@ -15,6 +15,7 @@ import { openTempPostgres, openTempSqlite } from '../../../../verification/testi
 import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 import { createEventHub } from '../dispatch/index.ts'
 import { sessionLog } from '../http/session-log.ts'
+import { createLog } from '../log.ts'
 import { events, openForArchive, principals, type Store, sessions, type Tx } from '../store/index.ts'
 import { type FinishedFile, runArchive } from './run-archive.ts'
 import { verifyFiles } from './verify.ts'
@@ -283,7 +284,7 @@ test('a reader in the middle of a log that is archived is given a snapshot, not 
   const { store } = temp
   await addAna(store)
   await store.transact(() => addSession('ses_a', 10))
-  const log = sessionLog({ store, hub: createEventHub(), sessionId: 'ses_a', principal: ana })
+  const log = sessionLog({ store, hub: createEventHub({ log: createLog('silent') }), sessionId: 'ses_a', principal: ana })
   const page = await log.read(0, 4, true)
   expect('events' in page && page.events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
   await archive(store, folder.path)

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import { events, type StoredEvent } from '../store/index.ts'
 
 export type EventListener = (event: StoredEvent) => void
@@ -32,6 +33,9 @@ export interface EventHub {
   onAccess(principalId: string, changed: () => void): Unsubscribe
 }
 
+/** Where a hub reports listeners that failed. */
+export type HubLog = Pick<Logger, 'error'>
+
 /** Listeners by the key they listen to. */
 export interface Listeners<A extends unknown[]> {
   /** Adds a listener and returns a function that removes it. */
@@ -42,9 +46,24 @@ export interface Listeners<A extends unknown[]> {
   readonly size: number
 }
 
-/** @param onEmpty Called with a key when its last listener has left. */
-export function createListeners<A extends unknown[]>(onEmpty?: (key: string) => void): Listeners<A> {
+export interface ListenersOptions {
+  log: HubLog
+  /** Called with a key when its last listener has left. */
+  onEmpty?(key: string): void
+}
+
+/** Listeners are called inside the commit that they are told of: one that throws is logged, and keeps nobody else from it. */
+export function createListeners<A extends unknown[]>({ log, onEmpty }: ListenersOptions): Listeners<A> {
   const byKey = new Map<string, Set<(...args: A) => void>>()
+  const tellEach = (listeners: Iterable<(...args: A) => void>, args: A): void => {
+    for (const listener of listeners) {
+      try {
+        listener(...args)
+      } catch (error) {
+        log.error({ error }, 'events.listener_failed')
+      }
+    }
+  }
   return {
     add(key, listener) {
       const listeners = byKey.get(key) ?? new Set()
@@ -56,10 +75,10 @@ export function createListeners<A extends unknown[]>(onEmpty?: (key: string) => 
       }
     },
     tell(key, ...args) {
-      for (const listener of byKey.get(key) ?? []) listener(...args)
+      tellEach(byKey.get(key) ?? [], args)
     },
     tellAll(...args) {
-      for (const listeners of byKey.values()) for (const listener of listeners) listener(...args)
+      for (const listeners of byKey.values()) tellEach(listeners, args)
     },
     has: (key) => byKey.has(key),
     get size() {
@@ -81,20 +100,26 @@ export const tellListeners = (listeners: Listeners<[]>, principalIds: ReadonlySe
   else for (const principalId of principalIds) listeners.tell(principalId)
 }
 
-/**
- * Creates the hub of a process that has its database to itself: every event passes through here.
- * @param othersWrite Watches for commands beside this process, from the first listener for access until the last one leaves.
- */
-export function createEventHub(othersWrite?: (changed: () => void) => Unsubscribe): EventHub {
-  const sessions = createListeners<[StoredEvent]>()
-  const inbox = createListeners<[StoredEvent]>()
-  const actions = createListeners<[]>()
-  const runs = createListeners<[]>()
+export interface EventHubOptions {
+  log: HubLog
+  /** Watches for commands beside this process, from the first listener for access until the last one leaves. */
+  othersWrite?(changed: () => void): Unsubscribe
+}
+
+/** Creates the hub of a process that has its database to itself: every event passes through here. */
+export function createEventHub({ log, othersWrite }: EventHubOptions): EventHub {
+  const sessions = createListeners<[StoredEvent]>({ log })
+  const inbox = createListeners<[StoredEvent]>({ log })
+  const actions = createListeners<[]>({ log })
+  const runs = createListeners<[]>({ log })
   let stopWatching: Unsubscribe | undefined
-  const access = createListeners<[]>(() => {
-    if (access.size > 0) return
-    stopWatching?.()
-    stopWatching = undefined
+  const access = createListeners<[]>({
+    log,
+    onEmpty() {
+      if (access.size > 0) return
+      stopWatching?.()
+      stopWatching = undefined
+    },
   })
   return {
     publish(published) {

@@ -29,14 +29,17 @@ export interface PostgresHub extends EventHub {
  */
 export function createPostgresHub({ store, notices, clock, log }: PostgresHubOptions): PostgresHub {
   const feeds = new Map<string, Feed>()
-  const bySession = createListeners<[StoredEvent]>((sessionId) => {
-    feeds.get(sessionId)?.close()
-    feeds.delete(sessionId)
+  const bySession = createListeners<[StoredEvent]>({
+    log,
+    onEmpty(sessionId) {
+      feeds.get(sessionId)?.close()
+      feeds.delete(sessionId)
+    },
   })
-  const inboxListeners = createListeners<[StoredEvent]>(() => closeInbox())
-  const byAction = createListeners<[]>(() => closeInbox())
-  const byRun = createListeners<[]>()
-  const access = createListeners<[]>()
+  const inboxListeners = createListeners<[StoredEvent]>({ log, onEmpty: () => closeInbox() })
+  const byAction = createListeners<[]>({ log, onEmpty: () => closeInbox() })
+  const byRun = createListeners<[]>({ log })
+  const access = createListeners<[]>({ log })
   let inbox: Feed | undefined
   let inboxPlace = 0
 
