@@ -164,6 +164,20 @@ test('a call that still waits from before a queued message is told once to an em
   expect(empty.agent.pendingInterrupts).toHaveLength(1)
 })
 
+test('the card at the end of a turn of hundreds of messages is shown to a page that was loaded again, and approved there', async () => {
+  const refused = { calls: Array.from({ length: 101 }, () => ({ tool: 'nowhere', arguments: {} })) }
+  await using it = await startAgUiServer([refused, refused, { calls: [CALL] }, { text: 'Done.' }])
+  const { agent } = await it.open([ASK])
+  await agent.runAgent()
+  const reloaded = await it.open(structuredClone(agent.messages))
+  await reloaded.agent.runAgent()
+  const [interrupt] = reloaded.agent.pendingInterrupts
+  expect(interrupt).toMatchObject({ message: 'Do x' })
+  await reloaded.agent.runAgent({ resume: [{ interruptId: interrupt?.id ?? '', status: 'resolved', payload: { approved: true } }] })
+  expect(saidBy(reloaded.agent).at(-1)).toBe('assistant: Done.')
+  expect(it.target.writes).toHaveLength(1)
+})
+
 test('a long conversation is sent to a page that lacks something of it, and not again on each run', async () => {
   const turns = 110
   await using it = await startAgUiServer([

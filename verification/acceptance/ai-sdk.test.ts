@@ -129,6 +129,19 @@ test('after a reload the whole answer comes again, also when it was decided else
   expect(nothing.chat).toMatchObject({ status: 'ready', messages: [] })
 })
 
+test('an answer of hundreds of messages comes again after a reload, with the card that waits at its end', async () => {
+  const refused = { calls: Array.from({ length: 101 }, () => ({ tool: 'nowhere', arguments: {} })) }
+  await using it = await start([refused, refused, { calls: [CALL] }, { text: 'Done.' }])
+  const page = it.open()
+  await page.chat.sendMessage({ text: 'Do it' })
+  const reloaded = it.open({ messages: [page.chat.messages[0] as never] })
+  await reloaded.chat.resumeStream()
+  expect(reloaded.calls).toHaveLength(203)
+  await reloaded.chat.addToolApprovalResponse({ id: reloaded.calls.at(-1)?.approval?.id ?? '', approved: true })
+  await expect.poll(() => reloaded.finished).toEqual(['tool-calls', 'stop'])
+  expect(it.target.writes).toHaveLength(1)
+})
+
 test('the stream of a session is also there in the format of the AI SDK: the same chunks, for who may see the session', async () => {
   await using it = await start([{ text: 'Hello there.' }])
   const { id: empty } = await it.server.as({ name: 'Eve', kind: 'person', roles: ['member'] }).then((eve) => eve.post('/api/sessions'))

@@ -8,7 +8,7 @@ import { taggedRoute } from '../route.ts'
 import { streamWhileStanding } from '../stream-while-standing.ts'
 import { type AskedDecision, decideAll } from '../threads/decide-all.ts'
 import { findThread, hashOf, openThread } from '../threads/find-thread.ts'
-import { lastPlace, placeOf } from '../threads/place.ts'
+import { placeOf, requireLastPlace } from '../threads/place.ts'
 import { earlierActions, followTurn } from '../threads/turn.ts'
 import { type AgUiEvent, frameOf } from './events.ts'
 import { trackPageMessages } from './page-messages.ts'
@@ -63,6 +63,8 @@ export function agUiRoutes(app: App, deps: HttpDeps): void {
       const thread = { surface: 'ag-ui', thread: threadId } as const
       if (!say && !(await findThread(deps, thread, caller))) return answerNew(deps, request, reply, { agent: params.agent, body })
       const session = await openThread(deps, { ...thread, agent: params.agent }, caller)
+      // Also before anything is decided: a vote that was taken is not answered with an error.
+      if (!say) await store.read(() => requireLastPlace(session))
       const refusal = await decideAll(deps, session, decisions, caller)
       // The same message again is the same message: a page that was reloaded sends it once more to go on, perhaps as the snapshot gave it.
       const posted =
@@ -72,8 +74,7 @@ export function agUiRoutes(app: App, deps: HttpDeps): void {
             ...caller,
             once: { scope: `ag-ui message ${session.id} ${caller.principal.id}`, key: hashOf(`${say.id} ${say.text}`), requestHash: '' },
           })))
-      const place = await store.read(() => (posted ? placeOf(session, posted.messageId, posted.runId) : lastPlace(session)))
-      if (!place) throw new CountersignError('bad_request', 'nothing was said in this thread: send a message')
+      const place = await store.read(() => (posted ? placeOf(session, posted.messageId, posted.runId) : requireLastPlace(session)))
       const snapshot = await store.read(() => snapshotFor(session, place.seq, body.messages))
       const known = knownIn(snapshot ?? body.messages)
       const earlier = await store.read(() => earlierActions(session, place, (id) => known.callIds.has(id)))

@@ -52,10 +52,15 @@ export function aiSdkRoutes(app: App, deps: HttpDeps): void {
       }
       const session = await findThread(deps, { surface: 'ai-sdk', thread }, caller)
       if (!session) throw new CountersignError('not_found', `there is no conversation ${thread}`)
+      const findPlace = async () => {
+        const place = await store.read(() => placeOfReply(session, asked.client.id))
+        if (!place) throw new CountersignError('not_found', `there is no answer to continue in ${thread}`)
+        return place
+      }
+      // Also before anything is decided: a vote that was taken is not answered with an error.
+      await findPlace()
       const refusal = await decideAll(deps, session, asked.decisions, caller)
-      const place = await store.read(() => placeOfReply(session, asked.client.id))
-      if (!place) throw new CountersignError('not_found', `there is no answer to continue in ${thread}`)
-      return stream(deps, request, reply, { session, place, caller, client: asked.client, refusal })
+      return stream(deps, request, reply, { session, place: await findPlace(), caller, client: asked.client, refusal })
     },
   )
 

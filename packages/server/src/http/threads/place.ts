@@ -2,14 +2,20 @@ import { CountersignError } from '@countersign/core'
 import { type MessageRow, messages, type SessionRow, sessions, type Tx } from '../../store/index.ts'
 import type { TurnPlace } from './turn.ts'
 
-/** How far back the last message of a person is looked for. */
+/** How far back the beginning of what was said meanwhile is looked for. */
 const MOST_MESSAGES = 200
 
 /** The place of the last message of a person. Undefined without one, or where its events were archived. */
 export function* lastPlace(session: SessionRow): Tx<TurnPlace | undefined> {
-  const newest = yield* messages.listMessages.all({ session_id: session.id, before: Number.MAX_SAFE_INTEGER, limit: MOST_MESSAGES })
-  const last = newest.find(({ role }) => role === 'user')
+  const last = yield* messages.lastByPerson.first({ session_id: session.id })
   return last && (yield* placeOfMessage(session, last))
+}
+
+/** @throws CountersignError `bad_request` where nothing was said, or its events were archived. */
+export function* requireLastPlace(session: SessionRow): Tx<TurnPlace> {
+  const last = yield* lastPlace(session)
+  if (!last) throw new CountersignError('bad_request', 'nothing was said in this thread: send a message')
+  return last
 }
 
 /** Undefined where the events of the message were archived. */

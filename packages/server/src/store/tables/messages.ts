@@ -53,6 +53,17 @@ export const listMessages = question<{ session_id: string; before: number; limit
     .limit(p.limit),
 )
 
+/** The last message of a person in a session, whatever was said behind it. */
+export const lastByPerson = question<{ session_id: string }, MessageRow>((db, p) =>
+  db
+    .selectFrom('message')
+    .selectAll()
+    .where('session_id', '=', p.session_id)
+    .where('role', '=', lit('user'))
+    .orderBy('seq', 'desc')
+    .limit(lit(1)),
+)
+
 type NoMessage = { [K in keyof MessageRow]: null }
 
 /**
