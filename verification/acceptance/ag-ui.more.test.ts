@@ -32,9 +32,8 @@ test('a read runs, a write interrupts, and the next run with the approval carrie
   await agent.runAgent({ resume: [{ interruptId: interrupt?.id ?? '', status: 'resolved', payload: { approved: true } }] })
   expect(events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } })
   expect(it.target.writes).toHaveLength(1)
-  const [calls] = agent.messages.flatMap(({ toolCalls }) => (toolCalls ? [toolCalls] : []))
   // Nothing was said twice: repeated arguments would be joined.
-  expect(calls?.map((call) => JSON.parse(call.function.arguments))).toEqual([{ what: 'x' }, { what: 'x' }])
+  expect(argumentsOn(agent)).toEqual([{ what: 'x' }, { what: 'x' }])
   expect(agent.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'Done.' })
 })
 
@@ -64,6 +63,43 @@ test('two calls: one approved with other arguments, one declined, each ends as d
   })
   expect(it.target.writes).toMatchObject([{ body: { what: 'better' } }])
   expect(agent.messages.at(-1)).toMatchObject({ content: 'Half done.' })
+})
+
+const argumentsOn = ({ messages }: { messages: AgUiMessage[] }) =>
+  messages.flatMap(({ toolCalls = [] }) => toolCalls).map((call) => JSON.parse(call.function.arguments))
+
+test('approved with other arguments where a second vote is needed: every page shows those that the vote is about, and those that ran', async () => {
+  await using it = await startAgUiServer([{ calls: [CALL] }, { text: 'Done.' }], {
+    rules: [{ name: 'two', match: { tool: 'keyed' }, verdict: 'ask', requires: { roles: ['approver'], quorum: 2 } }],
+  })
+  const { agent, events } = await it.open([ASK])
+  await agent.runAgent()
+  const left = structuredClone(agent.messages)
+  const payload = { approved: true, editedArgs: { what: 'better' } }
+  await agent.runAgent({ resume: [{ interruptId: agent.pendingInterrupts[0]?.id ?? '', status: 'resolved', payload }] })
+  const pages = [{ agent, events }, await it.open(left), await it.open()]
+  for (const page of pages) {
+    if (page.agent !== agent) await page.agent.runAgent()
+    const [interrupt] = page.agent.pendingInterrupts
+    expect(interrupt).toMatchObject({ id: expect.stringMatching(/\.2$/), metadata: { revision: 2, arguments: { what: 'better' } } })
+    expect(argumentsOn(page.agent)).toEqual([{ what: 'better' }])
+    await verifyAsClient(page.events.slice(page.events.findLastIndex(({ type }) => type === 'RUN_STARTED')))
+  }
+  // A page that shows them is not sent them again.
+  const reloaded = await it.open(structuredClone(agent.messages))
+  await reloaded.agent.runAgent()
+  expect(reloaded.events.map(({ type }) => type)).toEqual(['RUN_STARTED', 'RUN_FINISHED'])
+
+  const ben = await it.server.as({ name: 'Ben', kind: 'person', roles: ['approver'] })
+  const [{ id, revision, digest }] = (await ben.get('/api/actions?state=proposed')).items
+  await ben.post(`/api/actions/${id}/decision`, { verdict: 'approve', revision, digest })
+  await it.server.settle()
+  for (const page of [await it.open(left), await it.open()]) {
+    await page.agent.runAgent()
+    expect(page.agent.messages.at(-1)).toMatchObject({ content: 'Done.' })
+    expect(argumentsOn(page.agent)).toEqual([{ what: 'better' }])
+  }
+  expect(it.target.writes).toMatchObject([{ body: { what: 'better' } }])
 })
 
 test('a reloaded page runs again without an answer: it gets the interrupt again, or what was decided elsewhere', async () => {

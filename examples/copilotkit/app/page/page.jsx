@@ -1,4 +1,4 @@
-import { CopilotChat, CopilotKitProvider, useAgent, useDefaultRenderTool, useInterrupt } from '@copilotkit/react-core/v2'
+import { CopilotChat, CopilotKitProvider, useDefaultRenderTool, useInterrupt } from '@copilotkit/react-core/v2'
 import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import '@copilotkit/react-core/v2/styles.css'
@@ -8,14 +8,13 @@ import './page.css'
 sessionStorage.threadId ??= crypto.randomUUID()
 
 function Desk() {
-  const { agent } = useAgent({ agentId: 'planner' })
   useDefaultRenderTool({ render: (call) => <Call {...call} /> })
   useInterrupt({
     agentId: 'planner',
     render: ({ interrupts, resolve }) => (
       <>
         {interrupts.map((interrupt) => (
-          <Card key={interrupt.id} interrupt={interrupt} given={argumentsOf(agent, interrupt)} decide={resolve} />
+          <Card key={interrupt.id} interrupt={interrupt} decide={resolve} />
         ))}
       </>
     ),
@@ -23,12 +22,11 @@ function Desk() {
   return <CopilotChat agentId="planner" threadId={sessionStorage.threadId} />
 }
 
-const argumentsOf = ({ messages }, { toolCallId }) =>
-  messages.flatMap(({ toolCalls = [] }) => toolCalls).find(({ id }) => id === toolCallId)?.function.arguments ?? '{}'
-
 /** An interrupt of Countersign, to be answered. CopilotKit sends the answers when each of the open ones has one. */
-function Card({ interrupt, given, decide }) {
-  const [edited, setEdited] = useState(() => JSON.stringify(JSON.parse(given), null, 2))
+function Card({ interrupt, decide }) {
+  // Those that the approval is about; somebody may have changed them since the call.
+  const given = interrupt.metadata.arguments
+  const [edited, setEdited] = useState(() => JSON.stringify(given, null, 2))
   const [reason, setReason] = useState('')
   const [answer, setAnswer] = useState()
   const send = (payload) => {
@@ -37,7 +35,7 @@ function Card({ interrupt, given, decide }) {
   }
   const approve = () => {
     const editedArgs = JSON.parse(edited)
-    send({ approved: true, ...(JSON.stringify(editedArgs) !== JSON.stringify(JSON.parse(given)) && { editedArgs }) })
+    send({ approved: true, ...(JSON.stringify(editedArgs) !== JSON.stringify(given) && { editedArgs }) })
   }
   return (
     <section aria-label={interrupt.message}>

@@ -1,5 +1,9 @@
+import { type JsonObject, parseJson } from '@countersign/core'
+import { isSameJson } from '@countersign/core/text'
 import type { AgUiEvent } from './events.ts'
 import type { Said } from './snapshot.ts'
+
+type Call = NonNullable<Said['toolCalls']>[number]
 
 /** The messages that a page has: those that it sent or was given, and those that the events of a run make on it. */
 export interface PageMessages {
@@ -10,6 +14,12 @@ export interface PageMessages {
    * @returns All messages of the page afterwards; undefined when it has nothing of the answer.
    */
   takeBack(messageId: string): readonly Said[] | undefined
+  /**
+   * Replaces the arguments of calls, where the page has others.
+   * @param argumentsOf The current ones of a call; undefined where it keeps those that the page has.
+   * @returns All messages of the page afterwards; undefined when it has nothing else than these.
+   */
+  correct(argumentsOf: (toolCallId: string) => JsonObject | undefined): readonly Said[] | undefined
 }
 
 /** The id of the message with the thoughts of an answer. */
@@ -50,8 +60,7 @@ export function trackPageMessages(held: readonly Said[]): PageMessages {
         }
         case 'TOOL_CALL_ARGS': {
           const { toolCallId, delta } = event
-          const withDelta = (call: NonNullable<Said['toolCalls']>[number]) =>
-            call.id === toolCallId ? { ...call, function: { ...call.function, arguments: delta } } : call
+          const withDelta = (call: Call) => (call.id === toolCallId ? { ...call, function: { ...call.function, arguments: delta } } : call)
           const owner = messages.findLast(({ toolCalls = [] }) => toolCalls.some(({ id }) => id === toolCallId))
           if (owner) change(owner.id, () => ({ ...owner, toolCalls: owner.toolCalls?.map(withDelta) }))
           return
@@ -72,5 +81,24 @@ export function trackPageMessages(held: readonly Said[]): PageMessages {
       )
       return messages
     },
+    correct(argumentsOf) {
+      let isChanged = false
+      const current = (call: Call): Call => {
+        const wanted = argumentsOf(call.id)
+        if (wanted === undefined || isGiven(call, wanted)) return call
+        isChanged = true
+        return { ...call, function: { ...call.function, arguments: JSON.stringify(wanted) } }
+      }
+      const corrected = messages.map((message) => (message.toolCalls ? { ...message, toolCalls: message.toolCalls.map(current) } : message))
+      if (!isChanged) return undefined
+      messages = corrected
+      return messages
+    },
   }
+}
+
+function isGiven(call: Call, wanted: JsonObject): boolean {
+  const text = call.function?.arguments
+  const given = typeof text === 'string' ? parseJson(text) : undefined
+  return given?.ok === true && isSameJson(given.value, wanted)
 }

@@ -64,6 +64,11 @@ export function createAgUiWriter({ send, threadId, runId, earlier, known, page, 
     send({ type: 'TOOL_CALL_RESULT', messageId: `${toolCallId}_result`, toolCallId, content, role: 'tool' })
   }
 
+  function changedArguments(toolCallId: string): JsonObject | undefined {
+    const action = tracked.of(toolCallId)
+    return action && action.revision > 1 ? action.arguments : undefined
+  }
+
   function interrupts(): Interrupt[] {
     return [...calls.keys()].flatMap((toolCallId) => {
       const action = tracked.of(toolCallId)
@@ -76,7 +81,7 @@ export function createAgUiWriter({ send, threadId, runId, earlier, known, page, 
             toolCallId,
             responseSchema: RESPONSE_SCHEMA,
             ...(action.expiresAt !== null && { expiresAt: action.expiresAt }),
-            metadata: cardOf(action),
+            metadata: { ...cardOf(action), arguments: action.arguments },
           }
     })
   }
@@ -117,6 +122,9 @@ export function createAgUiWriter({ send, threadId, runId, earlier, known, page, 
     },
     end(how) {
       text.close()
+      // An approval may have changed what a call of the page is about: people are asked about what runs, and shown it.
+      const corrected = page.correct(changedArguments)
+      if (corrected) send({ type: 'MESSAGES_SNAPSHOT', messages: corrected })
       const error = how.is === 'failed' ? how.error : refusal
       if (error !== undefined) {
         send({ type: 'RUN_ERROR', message: error })

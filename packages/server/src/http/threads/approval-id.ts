@@ -1,4 +1,4 @@
-import type { Action, JsonValue } from '@countersign/core'
+import type { Action, JsonObject } from '@countersign/core'
 
 /**
  * The id of an approval: that of its action, and from the second revision on also the revision. So a client that answers it names the
@@ -15,9 +15,9 @@ export function readApprovalId(approvalId: string): { actionId: string; revision
 }
 
 /** Returns the values that a card of the client needs besides the call. */
-export function cardOf({ id, revision, digest, description, preview, risk, expiresAt, requires }: Action): JsonValue {
+export function cardOf({ id, revision, digest, description, preview, risk, expiresAt, requires }: Action): JsonObject {
   const { quorum, roles } = requires
   return JSON.parse(
     JSON.stringify({ actionId: id, revision, digest, description, preview, risk, expiresAt, requires: { quorum, roles } }),
-  ) as JsonValue
+  ) as JsonObject
 }
