@@ -173,6 +173,31 @@ test.each([
   ])
 })
 
+test('what the second brain of a chain had looked up stands under its name, and goes back to it after its answer failed', async () => {
+  const failing = [
+    ...[...(brainSays({ lookUps: [FOUND], text: 'Two are' }).chunks as Iterable<Uint8Array>)].slice(0, -1),
+    new TextEncoder().encode('data: {"type":"error","message":"out of memory"}\n\n'),
+  ]
+  await using brains = await startReplayServer()
+  const away = { status: 503, contentType: 'text/plain', chunks: [] }
+  const first = brains.play([away, away, away])
+  const second = brains.play([{ status: 200, contentType: 'text/event-stream', chunks: failing }, brainSays({ text: 'As I said.' })])
+  await using server = await startTestServer({
+    config: { agents: { desk: { model: `remote/${first.baseUrl}`, fallbacks: [`remote/${second.baseUrl}`] } } },
+  })
+  const { id } = await server.admin.post('/api/sessions', { agent: 'desk' })
+  await server.admin.post(`/api/sessions/${id}/messages`, { content: 'What is late?' })
+  await server.settle()
+  const { items } = await server.admin.get(`/api/sessions/${id}/messages`)
+  const said = items.find(({ lookUps }: { lookUps?: unknown }) => lookUps)
+  expect(said).toMatchObject({ content: 'Two are', lookUps: [SHOWN], model: `remote/${second.baseUrl}` })
+  await server.admin.post(`/api/sessions/${id}/messages`, { content: 'Sure?' })
+  await server.settle()
+  expect(brainHeard(second, 1).filter(({ role }) => role === 'tool')).toEqual([
+    { role: 'tool', tool_call_id: 'look-1', content: '{"orders":["ORD-1","ORD-2"]}' },
+  ])
+})
+
 test('what a brain had looked up for a session that is deleted in the middle of its answer is stored nowhere', async () => {
   const deleted = Promise.withResolvers<void>()
   async function* half() {

@@ -104,8 +104,11 @@ export type ModelEvent =
   | { type: 'tool_call_start'; key: string; providerCallId?: string; name: string }
   /** A whole call. `argumentsText` is what the model wrote: unparsed, untrusted, possibly empty for a tool without arguments. */
   | { type: 'tool_call'; key: string; providerCallId?: string; name: string; argumentsText: string }
-  /** All that a remote brain looked up by itself in this step: untrusted, of any size, and nothing for us to do. */
-  | { type: 'look_ups'; lookUps: LookUp[] }
+  /**
+   * All that a remote brain looked up by itself in this step: untrusted, of any size, and nothing for us to do. `model` is who looked it
+   * up, where several could.
+   */
+  | { type: 'look_ups'; lookUps: LookUp[]; model?: string }
   /** The text of this step so far is void: another model answers from the start. */
   | { type: 'restart' }
   /**

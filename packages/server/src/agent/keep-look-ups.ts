@@ -11,7 +11,7 @@ import { assistantPayload } from './look-ups.ts'
 export async function keepLookUps(
   { store, clock }: Pick<AgentDeps, 'store' | 'clock'>,
   { run, messageId }: { run: RunRow; messageId: string },
-  { lookedUp, model }: Pick<Heard, 'lookedUp' | 'model'>,
+  { lookedUp, lookedUpBy: model }: Pick<Heard, 'lookedUp' | 'lookedUpBy'>,
 ): Promise<void> {
   const payload = assistantPayload(undefined, lookedUp)
   if (payload === null) return

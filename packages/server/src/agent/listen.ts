@@ -19,6 +19,8 @@ export interface Heard {
   calls: HeardCall[]
   /** The look-ups that a remote brain reports. They are never calls. */
   lookedUp: KeptLookUps
+  /** The brain that made them, also where the step failed or was cancelled. */
+  lookedUpBy: string
   /** Undefined where the step failed and nobody said what it counted. */
   usage: StepUsage | undefined
   /** The model that answered. */
@@ -42,6 +44,7 @@ export async function listenToModel(model: Model, request: ModelRequest, deltas:
     text: '',
     calls: [],
     lookedUp: {},
+    lookedUpBy: model.id,
     usage: undefined,
     model: model.id,
     passedOver: [],
@@ -68,6 +71,7 @@ export async function listenToModel(model: Model, request: ModelRequest, deltas:
         heard.calls.push({ id: callIds.of(event.key, event.providerCallId), name: event.name, argumentsText: event.argumentsText })
       } else if (event.type === 'look_ups') {
         heard.lookedUp = boundLookUps(event.lookUps)
+        heard.lookedUpBy = event.model ?? model.id
       } else if (event.type === 'restart') {
         heard.text = ''
         heard.calls = []

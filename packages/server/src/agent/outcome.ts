@@ -290,7 +290,7 @@ export async function failRun(
     if (text !== '' || lookedUp.lookUps) {
       const payload = assistantPayload(undefined, lookedUp)
       // Look-ups go back only to the model that made them.
-      const from = payload === null ? {} : { model: heard?.model }
+      const from = payload === null ? {} : { model: heard?.lookedUpBy }
       yield* writer.message({ id: messageId, run_id: run.id, role: 'assistant', content: text, payload, ...from, inHistory: true })
     }
     yield* addNote(writer, error, now, run.id)

@@ -118,7 +118,8 @@ async function* ask(
       }
       if (event.type !== 'finish') {
         said.something = true
-        yield event
+        // They go back to the brain that made them, also when this answer comes to nothing.
+        yield event.type === 'look_ups' ? { ...event, model: model.id } : event
         continue
       }
       isHeard = true
