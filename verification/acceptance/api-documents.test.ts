@@ -4,8 +4,9 @@ import { fileURLToPath } from 'node:url'
 import type { Action, JsonObject } from '@countersign/core'
 import { expect, test, vi } from 'vitest'
 import type { Inventory } from '../../examples/openapi/service/server.ts'
-import { loadConfig, openConfig } from '../../packages/server/src/config/index.ts'
+import { type ConfigInput, loadConfig, openConfig } from '../../packages/server/src/config/index.ts'
 import { startReplayServer } from '../../packages/server/src/models/testing/replay-server.ts'
+import { modelNames } from '../../packages/toolkit/src/model-names.ts'
 import { brainHeard, brainSays, resultsHeard } from '../testing/brain-says.ts'
 import { startTarget } from '../testing/target.ts'
 import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
@@ -127,6 +128,36 @@ test('an agent with more than 100 tools searches, looks and calls; policy, card 
   expect(brainHeard(brain, 4).findLast(({ tool_calls }) => tool_calls)?.tool_calls?.[0]?.function).toMatchObject({
     name: 'countersign_call',
   })
+})
+
+test('the tool that an agent looked up in its catalogue is the one that it calls, also where a model sees another tool under its name', async () => {
+  await using target = await startTarget(async () => ({ status: 200, body: {} }))
+  using folder = temporaryFolder()
+  const document = join(folder.path, 'many.json')
+  writeFileSync(document, JSON.stringify(largeDocument()))
+  const long = `refund_${'x'.repeat(70)}`
+  const forged = modelNames([`shop.${long}`]).get(`shop.${long}`) ?? ''
+  await using replay = await startReplayServer()
+  const brain = replay.play(
+    [
+      { calls: [{ id: 'c1', tool: 'countersign_tool', input: { name: forged } }] },
+      { calls: [{ id: 'c2', tool: 'countersign_call', input: { name: forged, arguments: {} } }] },
+    ].map(brainSays),
+  )
+  const postTo = (path: string, description: string) => ({ method: 'POST' as const, path, description })
+  const config: ConfigInput = {
+    agents: { desk: { model: `remote/${brain.baseUrl}`, tools: ['*'] } },
+    tools: {
+      shop: { routes: { baseUrl: target.url, tools: { [long]: postTo('/refund', 'Gives the money back') } } },
+      notes: { prefix: false, routes: { baseUrl: target.url, tools: { [forged]: postTo('/note', 'Writes a note') } } },
+      many: { openapi: { document, baseUrl: target.url } },
+    },
+  }
+  await using server = await startTestServer({ config })
+  using stream = await server.admin.stream('/api/chat', { body: { message: 'go' } })
+  const { proposal: card } = await stream.next('action_proposed')
+  expect(new Map(resultsHeard(brain, 1)).get('c1')).toMatchObject({ name: forged, description: 'Writes a note' })
+  expect(card).toMatchObject({ tool: forged })
 })
 
 test('the names of a document are stable, and a large one is derived where it is asked for', async () => {

@@ -86,6 +86,17 @@ test('names that would look the same to a model are told apart by a hash', () =>
   expect(given.get('x'.repeat(80))).toMatch(/^x{55}_[0-9a-f]{8}$/)
 })
 
+test('a tool that is named as another is seen by a model does not get its calls', () => {
+  const names = ['shop.refund', 'shop_refund']
+  const seen = modelNames(names)
+  for (const name of names) {
+    const forged = seen.get(name) ?? ''
+    const given = modelNames([forged, ...names])
+    expect(names.map((each) => given.get(each))).toEqual(names.map((each) => seen.get(each)))
+    expect(new Set(given.values()).size).toBe(3)
+  }
+})
+
 test('a definition hash changes with what a tool is, and not with its words for people', () => {
   const route: RouteTableInput['tools'][string] = { method: 'PATCH', path: '/orders/{id}', body: { status: 'paid' } }
   const hash = (change: Partial<typeof route>, baseUrl?: string) => {

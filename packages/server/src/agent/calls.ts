@@ -2,7 +2,7 @@ import { isCountersignError, type JsonObject, type JsonValue, parseJson, type To
 import { type ImpossibleCall, type PreparedAction, type PrepareInput, prepareAction, readImpossible, requestersIn } from '../gate/index.ts'
 import type { SessionState } from '../store/index.ts'
 import type { Agent, AgentDeps } from './agent.ts'
-import { readCall } from './catalogue/index.ts'
+import { type Meant, readCall } from './catalogue/index.ts'
 import type { HeardCall } from './listen.ts'
 
 /** A call of a step: on its way to become an action, answered by the catalogue of tools, or refused before it could be an action. */
@@ -34,10 +34,10 @@ async function prepareCall(
   const parsed = parseJson(call.argumentsText.trim() === '' ? '{}' : call.argumentsText)
   const isObject = parsed.ok && typeof parsed.value === 'object' && parsed.value !== null && !Array.isArray(parsed.value)
   const written = { name: call.name, arguments: isObject ? (parsed.value as JsonObject) : {} }
-  const meant = isObject ? readCall(agent, written) : { call: written }
+  const meant: Meant = isObject ? readCall(agent, written) : { call: written }
   if (!('call' in meant)) return { toolCallId: call.id, ...written, ...meant }
   const { name, arguments: args } = meant.call
-  const tool = findTool(agent, name)
+  const tool = meant.tool ?? findTool(agent, name)
   const named = { toolCallId: call.id, name: tool?.name ?? name, arguments: args }
   if (!parsed.ok) return { ...named, rejection: `the arguments are not valid: ${parsed.reason}` }
   if (!isObject) return { ...named, rejection: 'the arguments must be a JSON object' }

@@ -72,9 +72,10 @@ export interface Called {
 
 /**
  * Resolves a call of an agent's model: the tool to call, the answer of the catalogue, or an error. Searching and reading the catalogue
- * change nothing and reach no target, so they are not actions and policy does not apply.
+ * change nothing and reach no target, so they are not actions and policy does not apply. A call through the catalogue comes with its tool,
+ * so that it is the one that the catalogue shows under this name.
  */
-export type Meant = { call: Called } | { answer: JsonValue } | { rejection: string }
+export type Meant = { call: Called; tool?: Tool } | { answer: JsonValue } | { rejection: string }
 
 /** Reads a call; one of another name is what it says. */
 export function readCall(agent: Holder, called: Called): Meant {
@@ -89,10 +90,11 @@ export function readCall(agent: Holder, called: Called): Meant {
       return typeof name === 'string' ? look(agent, name) : { rejection: 'name is required: the name of a tool' }
     case CALL: {
       if (typeof name !== 'string') return { rejection: 'name is required: the name of a tool' }
-      if (!findIn(agent, name)) return { rejection: unknown(agent, name) }
-      if (args === undefined || args === null) return { call: { name, arguments: {} } }
+      const tool = findIn(agent, name)
+      if (!tool) return { rejection: unknown(agent, name) }
+      if (args === undefined || args === null) return { call: { name, arguments: {} }, tool }
       return typeof args === 'object' && !Array.isArray(args)
-        ? { call: { name, arguments: args } }
+        ? { call: { name, arguments: args }, tool }
         : { rejection: 'arguments must be a JSON object' }
     }
     default:

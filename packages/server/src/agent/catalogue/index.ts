@@ -1,1 +1,1 @@
-export { asCalled, offeredTools, readCall } from './catalogue.ts'
+export { asCalled, type Meant, offeredTools, readCall } from './catalogue.ts'
