@@ -1,5 +1,8 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { openBeside, tellAccess } from '../../packages/server/src/store/index.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
+import { raw } from '../testing/temp-store.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 test('who votes in somebody’s place sees what they have a vote on, here and in the inbox, and nothing else of what that person sees', async () => {
@@ -63,16 +66,66 @@ test('who votes in somebody’s place sees what they have a vote on, here and in
 
   await fay.send('DELETE', `/api/delegations/${delegation.id}`)
   expect(await statuses(routes.filter((path) => !path.includes('wait')))).toEqual([404])
+  expect(await inbox.next('reset')).toMatchObject({ reason: 'you may see other actions than before', actions: [] })
   await fay.post(`/api/actions/${more.id}/decision`, { verdict: 'decline' })
   // What their own agent asks comes behind that: once it is in the stream, the stream has passed over the decline.
   const own = await server.as({ name: 'helper', kind: 'agent', person: del.principal.id })
   const behind = await own.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'z' } })
   expect((await inbox.next('action_proposed')).proposal.id).toBe(behind.id)
   const again = await fay.post('/api/delegations', { to: del.principal.id, expiresIn: 'PT1H' })
+  await inbox.next('reset')
   const last = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'last' } })
   expect((await inbox.next('action_proposed')).proposal.id).toBe(last.id)
-  expect(inbox.seen.map(({ type }) => type)).toEqual(['action_proposed', 'action_proposed', 'action_proposed'])
+  expect(inbox.seen.map(({ type }) => type)).toEqual(['action_proposed', 'reset', 'action_proposed', 'reset', 'action_proposed'])
   expect(again.id).toMatch(/^del_/)
+})
+
+test('an open inbox is told to read its list again when a delegation to its person expires', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using server = await startTestServer({
+    config: {
+      tools: toolsOf(target),
+      policy: { rules: [{ name: 'pay', match: { tool: 'keyed' }, verdict: 'ask', requires: { roles: ['finance'] } }] },
+    },
+  })
+  const fay = await server.as({ name: 'Fay', kind: 'person', roles: ['finance'] })
+  const del = await server.as({ name: 'Del', kind: 'person', roles: [] })
+  const bot = await server.as({ name: 'bot', kind: 'agent' })
+  const delegation = await fay.post('/api/delegations', { to: del.principal.id, expiresIn: 'PT1H' })
+  using inbox = await del.stream('/api/events')
+  const { id } = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' } })
+  expect((await inbox.next('action_proposed')).proposal.id).toBe(id)
+  const store = await openBeside(server.database)
+  await store.transact((outbox) => {
+    tellAccess(outbox, del.principal.id)
+    return raw(sql`update delegation set expires_at = ${Date.now() + SOON_MS} where id = ${delegation.id}`)
+  })
+  await store.close()
+  await inbox.next('reset')
+  expect((await del.send('GET', `/api/actions/${id}`)).status).toBe(404)
+})
+
+/** The server is told of the end so long before it, and waits for it. */
+const SOON_MS = 500
+
+test('who was invited to a session and sees it no longer is told to read the list again, also when it is deleted with what waits', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using server = await startTestServer({
+    config: { agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } }, tools: toolsOf(target) },
+    scripts: { desk: [{ calls: [{ tool: 'keyed', arguments: { what: 'x' } }] }, { text: 'Done.' }] },
+  })
+  const ana = await server.as({ name: 'Ana', kind: 'person', roles: ['member'] })
+  const ben = await server.as({ name: 'Ben', kind: 'person', roles: ['member'] })
+  for (const end of ['uninvite', 'delete']) {
+    const { id } = await ana.post('/api/sessions', {})
+    await ana.post(`/api/sessions/${id}/participants`, { person: ben.principal.id })
+    using inbox = await ben.stream('/api/events')
+    await ana.post(`/api/sessions/${id}/messages`, { content: 'go' })
+    const { proposal } = await inbox.next('action_proposed')
+    await ana.send('DELETE', end === 'delete' ? `/api/sessions/${id}` : `/api/sessions/${id}/participants/${ben.principal.id}`)
+    await inbox.next('reset')
+    expect((await ben.send('GET', `/api/actions/${proposal.id}`)).status).toBe(404)
+  }
 })
 
 test('a vote in somebody’s place shows its action, and nothing of the conversation around it, also once the delegation has ended', async () => {

@@ -75,10 +75,12 @@ export class Reader {
   }
 
   async #openLog(store: LogReader, hub: EventHub): Promise<FollowedLog> {
+    const { timeline } = this.#deps
     const [principal] = DECIDERS
     if (!principal) throw new Error('nobody decides here')
+    const clock = { nowMs: () => timeline.nowMs, after: (delayMs: number, callback: () => void) => timeline.after(delayMs, '', callback) }
     return this.sessionId === null
-      ? openInboxLog({ store, hub, clock: { nowMs: () => this.#deps.timeline.nowMs }, principal })
+      ? openInboxLog({ store, hub, clock, principal })
       : sessionLog({ store, hub, sessionId: this.sessionId, principal })
   }
 

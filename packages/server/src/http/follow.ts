@@ -23,8 +23,11 @@ export type Reset = Omit<EventDataOf<'reset'>, 'session'> & { session: Session |
 
 /** A log as a reader sees it: events at increasing places. */
 export interface FollowedLog {
-  /** Once it resolves, hands over committed events in the order of their places; returns the function that ends it. */
-  subscribe(listener: (stored: StoredEvent) => void): Promise<() => void>
+  /**
+   * Once it resolves, hands over committed events in the order of their places; returns the function that ends it. Called without an event,
+   * the listener reads.
+   */
+  subscribe(listener: (stored?: StoredEvent) => void): Promise<() => void>
   /**
    * Reads at most `rows` rows of the log.
    * @param isFirst True for the first read of a stream, which detects a place that the log never issued.
@@ -102,8 +105,8 @@ class Follower {
     await this.#catchUp()
   }
 
-  #take(stored: StoredEvent): void {
-    if (this.#isLive && !this.#stream.isFull && this.#log.isHandedOver(stored.event)) {
+  #take(stored: StoredEvent | undefined): void {
+    if (stored && this.#isLive && !this.#stream.isFull && this.#log.isHandedOver(stored.event)) {
       // This runs inside the commit that tells all its readers: one that cannot be told must not keep it from the others.
       try {
         this.#send(stored)

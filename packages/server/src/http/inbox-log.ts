@@ -4,6 +4,7 @@ import type { EventHub, EventListener } from '../dispatch/index.ts'
 import { readerOf, viewAction, visibleAmong } from '../gate/index.ts'
 import { actions, events, type StoredEvent, type Tx } from '../store/index.ts'
 import { type FollowedLog, type LogPage, pageOf } from './follow.ts'
+import { openLentRights } from './lent-rights.ts'
 import type { LogReader } from './log-reader.ts'
 
 const frames = new WeakMap<StoredEvent, Buffer>()
@@ -13,7 +14,7 @@ const MAX_OPEN = 10_000
 export interface InboxLogOptions {
   store: LogReader
   hub: EventHub
-  clock: Pick<Clock, 'nowMs'>
+  clock: Clock
   principal: Principal
 }
 
@@ -27,16 +28,40 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
   const reader = readerOf(principal)
   if (!reader) return { ...common, read, isHandedOver: () => true, isVisible: () => true }
 
-  const open = await store.read(
-    () => actions.listActions({ states: OPEN_STATES, reader, limit: MAX_OPEN }),
-    `open actions of ${reader.id} ${JSON.stringify(reader.roles)}`,
-  )
+  const readOpen = async () => {
+    const open = await store.read(
+      () => actions.listActions({ states: OPEN_STATES, reader, limit: MAX_OPEN }),
+      `open actions of ${reader.id} ${JSON.stringify(reader.roles)}`,
+    )
+    return new Set(open.map(({ id }) => id))
+  }
+  const lent = await openLentRights({ store, hub, clock, principal })
   /** The actions that this reader knows, from the list of actions or from here. */
-  const told = new Set(open.map(({ id }) => id))
+  let told = await readOpen()
   let visible = new Set<StoredEvent>()
+  let hasOtherRights = false
+
+  /** Has the reader read the list of actions again: they may hold some that they do not see any more, and lack others. */
+  async function startAnew(place: number, gone: readonly string[] = []): Promise<LogPage> {
+    hasOtherRights = false
+    told = await readOpen()
+    for (const id of gone) told.delete(id)
+    return reset('you may see other actions than before', place)
+  }
 
   return {
     ...common,
+    async subscribe(listener) {
+      const unsubscribe = await common.subscribe(listener)
+      const unfollow = lent.follow(() => {
+        hasOtherRights = true
+        listener()
+      })
+      return () => {
+        unsubscribe()
+        unfollow()
+      }
+    },
     // The set of people who may see an action can change with each event: it is computed during the read.
     isHandedOver: () => false,
     isVisible(stored) {
@@ -48,6 +73,7 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
     async read(after, limit, isFirst) {
       const page = await read(after, limit, isFirst)
       if (!('events' in page)) return page
+      if (hasOtherRights) return startAnew(after)
       // A row may begin before the place: its earlier events have been handled.
       const news = page.events.filter(({ id }) => id > after)
       if (news.length === 0) return { ...page, events: news }
@@ -57,14 +83,14 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
         () => judge(principal, [...ids], told, nowMs),
         `judged for ${principal.id} ${JSON.stringify(principal.roles)} ${principal.scopes} after ${after}: ${[...ids]} but ${[...ids].filter((id) => told.has(id))}`,
       )
+      // Otherwise they would keep an action as it was that went out of their sight, such as with its session.
+      const gone = [...ids].filter((id) => told.has(id) && !judged.has(id))
+      if (gone.length > 0) return startAnew(after, gone)
       visible = new Set()
       const toldHere = new Set<string>()
       const seen = news.map((stored) => {
         const id = events.actionOf(stored.event) ?? ''
-        if (!judged.has(id)) {
-          told.delete(id)
-          return stored
-        }
+        if (!judged.has(id)) return stored
         const isNew = !told.has(id) && !toldHere.has(id)
         const event = isNew ? inFull(stored.event, judged.get(id)) : stored.event
         const sent = event === stored.event ? stored : { ...stored, event }

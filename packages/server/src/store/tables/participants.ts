@@ -25,6 +25,14 @@ export const findParticipant = question<{ session_id: string; principal_id: stri
   db.selectFrom('session_participant').selectAll().where('session_id', '=', p.session_id).where('principal_id', '=', p.principal_id),
 )
 
+/** How many sessions a person is invited to, and when the newest invitation was made. */
+export const invitationsOf = question<{ principal_id: string }, { count: number | string; newest: number | null }>((db, p) =>
+  db
+    .selectFrom('session_participant')
+    .select(({ fn }) => [fn.countAll<number | string>().as('count'), fn.max('created_at').as('newest')])
+    .where('principal_id', '=', p.principal_id),
+)
+
 /** The people who are invited to a session, the first one first. */
 export const participantsOf = question<{ session_id: string }, Pick<PrincipalRow, 'id' | 'name'>>((db, p) =>
   db
