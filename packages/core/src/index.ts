@@ -20,7 +20,7 @@ export {
   whyExpired,
 } from './action/outcome.ts'
 export { type Command, readCommand, shortIdOf } from './commands.ts'
-export { type BallotPaper, holdsRole, meetsRoles, type Tally, tallyVotes } from './decision/tally.ts'
+export { type BallotPaper, countedVotes, holdsRole, meetsRoles, type Tally, tallyVotes } from './decision/tally.ts'
 export { assert, CountersignError, ERRORS, type ErrorCode, isCountersignError, toProblem } from './errors.ts'
 export { type IdPrefix, makeId } from './ids.ts'
 export { canonicalJson, inOrder } from './json/canonical.ts'

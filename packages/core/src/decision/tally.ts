@@ -35,8 +35,22 @@ export interface Tally {
 }
 
 /**
- * Counts the votes of one revision, the earliest first. A person's right counts once: their own vote before one that is given for them, of
- * two given for them the earlier. Where both numbers are reached at once, it is declined.
+ * Returns those of one revision's votes that count. A person's right counts once: their own vote before one that is given for them, of two
+ * given for them the earlier.
+ * @param votes The earliest first.
+ */
+export function countedVotes<Paper extends BallotPaper>(votes: readonly Paper[]): Paper[] {
+  const byRight = new Map<string, Paper>()
+  for (const vote of votes) {
+    if (!vote.counts) continue
+    const isOwn = vote.voter === vote.right
+    if (isOwn || !byRight.has(vote.right)) byRight.set(vote.right, vote)
+  }
+  return [...byRight.values()]
+}
+
+/**
+ * Counts the votes of one revision, the earliest first: see {@link countedVotes}. Where both numbers are reached at once, it is declined.
  *
  * @example
  * tallyVotes({ quorum: 2, declineQuorum: 1 }, [{ voter: 'ana', right: 'ana', verdict: 'approve', counts: true }])
@@ -46,13 +60,7 @@ export function tallyVotes(
   { quorum, declineQuorum }: Pick<Requirements, 'quorum' | 'declineQuorum'>,
   votes: readonly BallotPaper[],
 ): Tally {
-  const byRight = new Map<string, BallotPaper>()
-  for (const vote of votes) {
-    if (!vote.counts) continue
-    const isOwn = vote.voter === vote.right
-    if (isOwn || !byRight.has(vote.right)) byRight.set(vote.right, vote)
-  }
-  const counted = [...byRight.values()]
+  const counted = countedVotes(votes)
   const approvals = counted.filter(({ verdict }) => verdict === 'approve').length
   const declines = counted.length - approvals
   const outcome = declines >= declineQuorum ? 'decline' : approvals >= quorum ? 'approve' : undefined

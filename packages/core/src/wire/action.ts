@@ -48,6 +48,11 @@ export const Vote = z.object({
   verdict: z.enum(['approve', 'decline']),
   at: z.string(),
   reason: z.string().optional(),
+  /**
+   * Set while the action waits, on a vote that does not count: the delegation ended, the role was taken away, the voter has become a
+   * requester, or the delegator voted themselves.
+   */
+  counts: z.literal(false).optional(),
 })
 export type Vote = z.infer<typeof Vote>
 

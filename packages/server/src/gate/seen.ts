@@ -32,7 +32,7 @@ function* requireSame(principal: Principal, actionId: string, body: SeenBody, no
   const row = yield* findVisibleAction(principal, actionId, nowMs)
   requireUnarchived(row)
   if (row.state !== 'proposed') throw alreadyDecided(yield* viewAction(row))
-  if (!names(body, row)) throw changedSinceShown(yield* viewAction(row))
+  if (!names(body, row)) throw changedSinceShown(yield* viewAction(row, { nowMs }))
   return row
 }
 

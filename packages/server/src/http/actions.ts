@@ -74,7 +74,7 @@ function listRoutes(app: App, { store, clock, policies }: HttpDeps): void {
       const { items, nextCursor } = ordered
         ? pageOf(orderedList(ordered.order), found, limit, (row) => placeOf(ordered.order, row))
         : pageOf('actions', found, limit, (row) => [row.id])
-      return { items: await store.read(() => viewActions(items)), nextCursor }
+      return { items: await store.read(() => viewActions(items, clock.nowMs())), nextCursor }
     },
   )
   app.get(
@@ -195,8 +195,9 @@ function readPlace(order: SettledOrder, cursor: string | undefined): actions.Ord
 
 const readAction = ({ store, clock }: HttpDeps, actionId: string, { principal }: Caller): Promise<Action> =>
   store.read(function* () {
-    const visible = yield* findVisibleAction(principal, actionId, clock.nowMs())
-    const action = yield* viewAction(visible)
+    const nowMs = clock.nowMs()
+    const visible = yield* findVisibleAction(principal, actionId, nowMs)
+    const action = yield* viewAction(visible, { nowMs })
     const seenBy = principal.kind === 'person' ? yield* viewSeenBy(visible) : []
     return seenBy.length > 0 ? { ...action, seenBy } : action
   })

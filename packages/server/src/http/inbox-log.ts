@@ -115,7 +115,7 @@ function* judge(principal: Principal, ids: readonly string[], told: ReadonlySet<
   const judged = new Map<string, Action | undefined>()
   for (const id of yield* visibleAmong(principal, ids, nowMs)) {
     const row = told.has(id) ? undefined : yield* actions.findAction.first({ id })
-    judged.set(id, row && (yield* viewAction(row)))
+    judged.set(id, row && (yield* viewAction(row, { nowMs })))
   }
   return judged
 }

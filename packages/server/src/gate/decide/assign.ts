@@ -25,14 +25,14 @@ function* storeAssignment(context: CallerContext, actionId: string, { to, was }:
   const opened: SessionContext = yield* openSession({ ...context, nowMs: Math.max(nowMs, found.updated_at) }, found)
   // Read again: whoever held the session or the action before may have changed it, or ended the delegation.
   const row = yield* findForAssigner(actionId, caller.principal, nowMs)
-  if (isSame(row, to)) return yield* viewAction(row)
+  if (isSame(row, to)) return yield* viewAction(row, { nowMs })
   const why = whyNot(row, was)
-  if (why !== undefined) throw yield* refused(row, why)
+  if (why !== undefined) throw yield* refused(row, why, nowMs)
   if (to !== null) yield* requireAssignee(row, to, nowMs)
   const changed = yield* write({ ...opened, caller }, row, to)
-  if (!changed) throw yield* refused(row, 'changed just now; try again')
+  if (!changed) throw yield* refused(row, 'changed just now; try again', nowMs)
   if (opened.session) yield* opened.session.save()
-  return yield* viewAction(changed)
+  return yield* viewAction(changed, { nowMs })
 }
 
 function* write(context: CallerContext<SessionContext>, row: ActionRow, to: AssignTo | null): Tx<ActionRow | undefined> {
@@ -91,6 +91,6 @@ function whyNot(row: ActionRow, was: AssignTo | null | undefined): string | unde
   return undefined
 }
 
-function* refused(row: ActionRow, why: string): Tx<CountersignError> {
-  return new CountersignError('illegal_transition', `action ${row.id} ${why}`, { action: yield* viewAction(row) })
+function* refused(row: ActionRow, why: string, nowMs: number): Tx<CountersignError> {
+  return new CountersignError('illegal_transition', `action ${row.id} ${why}`, { action: yield* viewAction(row, { nowMs }) })
 }

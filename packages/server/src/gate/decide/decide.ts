@@ -87,11 +87,11 @@ interface Voted {
 export function* takeVote(deps: GateDeps, context: CallerContext, voted: Voted): Tx<Action> {
   const { body, early } = voted
   const { row, written, votes } = yield* decideRow(context, { soon: soonFor(deps, context, early), ...voted })
-  if (!written) return yield* viewAction(row, votes)
+  if (!written) return yield* viewAction(row, { nowMs: context.nowMs })
   // A repeat has made its grant before.
   if (body.remember && votes) yield* makeGrant(deps, written, row, body.remember)
   yield* finishDecision(deps, written, row, body)
-  return yield* viewAction(row, votes)
+  return yield* viewAction(row, { votes, nowMs: context.nowMs })
 }
 
 /**
@@ -188,7 +188,7 @@ function* decideRow(context: CallerContext, { found: { row: found, forId }, body
   const { caller, nowMs } = context
   const { principal } = caller
   if (found.state !== 'proposed') return { row: yield* answerLate(found, body, principal.id) }
-  if (!names(body, found)) throw changedSinceShown(yield* viewAction(found))
+  if (!names(body, found)) throw changedSinceShown(yield* viewAction(found, { nowMs }))
   const written: CallerContext<SessionContext> = opened ? { ...opened, caller } : yield* openSession(context, found, soon)
   // The caller's own right was checked with their standing when the session was opened; a delegated right may have expired since.
   const lent = forId === null ? undefined : yield* findRight(found, principal, nowMs)
@@ -217,14 +217,14 @@ function* decideRow(context: CallerContext, { found: { row: found, forId }, body
   if (expired) return { row: expired, written }
   const current = yield* actions.findAction.first({ id: found.id })
   assert(current, 'an action is never deleted')
-  if (current.state === 'proposed') throw changedSinceShown(yield* viewAction(current))
+  if (current.state === 'proposed') throw changedSinceShown(yield* viewAction(current, { nowMs }))
   return { row: yield* answerLate(current, body, principal.id) }
 }
 
 /** Stores a vote, and moves the action if the vote decides it. Returns undefined when it is too late or the action has a newer revision. */
 function* storeVote(
   context: CallerContext<SessionContext>,
-  { row, vote, counted, outcome, isRepeat }: Weighed,
+  { row, vote, cast, counted, outcome, isRepeat }: Weighed,
   { reason, startAfter, early }: { reason: string | undefined; startAfter: string | undefined; early: EarlyStart | undefined },
 ): Tx<{ row: ActionRow; votes: Vote[] } | undefined> {
   const { caller, nowMs } = context
@@ -232,7 +232,7 @@ function* storeVote(
   const changed = function* (): Tx<{ votes: Vote[] }> {
     checkpoint('decide.storing')
     if (!isRepeat) yield* votes.castVote.run({ ...vote })
-    shown = yield* viewCast(counted)
+    shown = yield* viewCast(cast, counted)
     return { votes: shown }
   }
   const cause = {
@@ -257,7 +257,7 @@ function* storeVote(
   }
   const moved =
     outcome === 'approve'
-      ? yield* early ? early.approve(context, row, approval, counted) : transition(context, row, 'approve', approval)
+      ? yield* early ? early.approve(context, row, approval, cast) : transition(context, row, 'approve', approval)
       : yield* transition(context, row, 'decline', {
           patch: { due_at: null },
           cause: { kind: 'declined', ...cause },
@@ -275,8 +275,10 @@ interface Weighed {
   /** The action as it is behind the lock. */
   row: ActionRow
   vote: VoteRow
-  /** All that are counted, this one among them. */
-  counted: readonly VoteRow[]
+  /** All votes, this one among them. */
+  cast: readonly VoteRow[]
+  /** Those that count; undefined once the action is decided. */
+  counted?: ReadonlySet<VoteRow>
   /** The decision that this vote makes; undefined while more votes are needed. */
   outcome: 'approve' | 'decline' | undefined
   /** True when the same vote stands already: it is counted, not cast again. */
@@ -287,16 +289,16 @@ interface Weighed {
 function* weigh(found: ActionRow, vote: VoteRow, nowMs: number): Tx<Weighed> {
   const { quorum, declineQuorum } = requirementsOf(found)
   // Any one vote decides: there are no others to count.
-  if (quorum === 1 && declineQuorum === 1) return { row: found, vote, counted: [vote], outcome: vote.verdict, isRepeat: false }
+  if (quorum === 1 && declineQuorum === 1) return { row: found, vote, cast: [vote], outcome: vote.verdict, isRepeat: false }
   const row = (yield* actions.findAction.first({ id: found.id })) ?? found
-  const cast = yield* votes.votesWithHolders.all(keyOf(found))
-  const own = cast.find(({ principal_id }) => principal_id === vote.principal_id)
+  const before = yield* votes.votesWithHolders.all(keyOf(found))
+  const own = before.find(({ principal_id }) => principal_id === vote.principal_id)
   const isSame = own?.verdict === vote.verdict && own.for_id === vote.for_id
   // A vote whose delegation ended counts no more, so the same one is cast again.
   const isRepeat = isSame && (yield* isStillLent(own, nowMs))
-  const counted = isRepeat ? cast : [...cast.filter((other) => other !== own), vote]
-  const { outcome } = yield* countVotes(row, requirementsOf(row), counted, nowMs)
-  return { row, vote, counted, outcome, isRepeat }
+  const cast = isRepeat ? before : [...before.filter((other) => other !== own), vote]
+  const { outcome, counted } = yield* countVotes(row, requirementsOf(row), cast, nowMs)
+  return { row, vote, cast, outcome, isRepeat, ...(outcome === undefined && { counted }) }
 }
 
 /** Returns the reason of the last vote to decline. */

@@ -1,12 +1,13 @@
-import { isCountersignError, type PolicyDocument, type Principal } from '@countersign/core'
+import { isCountersignError, type PolicyDocument, type Principal, type Vote } from '@countersign/core'
 import { defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { openBareGate, rowOf } from '../../../../../verification/testing/bare-gate.ts'
 import { hurriedClock } from '../../../../../verification/testing/open-gate.ts'
 import { openTempSqlite } from '../../../../../verification/testing/temp-store.ts'
 import { compilePolicy, fixedPolicies } from '../../policy/index.ts'
-import { principals } from '../../store/index.ts'
+import { events, principals } from '../../store/index.ts'
 import { listWaitingFor } from '../read/inbox-query.ts'
+import { viewVotes } from '../read/view.ts'
 
 const person = (name: string, ...roles: string[]): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles })
 const [fay, gil, vic, wil, root] = [
@@ -168,6 +169,54 @@ test('a vote whose delegation ended does not count again by a later one: the del
     await desk.gate.endDelegation(again.id, { principal: fay })
     desk.pass(1)
   }
+})
+
+test('a vote that does not count says so to everybody who reads the action, and with the next vote, until it counts', async () => {
+  await using desk = await open({ quorum: 4, declineQuorum: 4 })
+  const id = await desk.propose()
+  const shown = (cast: readonly Vote[] = []) => cast.map(({ by, counts }) => `${by.name}${counts === false ? ' does not count' : ''}`)
+  const read = async () => shown(await desk.store.read(() => viewVotes(row, desk.nowMs())))
+  const row = await rowOf(desk.store, id)
+  const announced = async () => {
+    const rows = await desk.store.read(() => events.inboxRowsAfter.all({ after: 0, limit: 100, known: 0 }))
+    return shown(
+      rows
+        .flatMap(events.readEvents)
+        .flatMap(({ event }) => (event.type === 'action_update' ? [event.data] : []))
+        .at(-1)?.votes,
+    )
+  }
+  const endings = {
+    'the delegation was ended': async (lent: string) => void (await desk.gate.endDelegation(lent, { principal: fay })),
+    'its time passed': async () => desk.pass(86_400_000),
+  }
+  for (const [how, end] of Object.entries(endings)) {
+    const lent = await desk.lend(fay, vic)
+    await desk.vote(id, vic)
+    expect(await read(), how).toContain('vic')
+    await end(lent.id)
+    expect(await read(), how).toContain('vic does not count')
+    desk.pass(1)
+    const again = await desk.lend(fay, vic)
+    expect(await read(), 'a new delegation brings no earlier vote back').toContain('vic does not count')
+    const answer = await desk.gate.decide(id, { verdict: 'approve' }, { principal: gil })
+    expect(shown(answer.votes), how).toContain('vic does not count')
+    await desk.vote(id, vic)
+    expect([await read(), await announced()], how).toEqual([
+      ['gil', 'vic'],
+      ['gil', 'vic'],
+    ])
+    await desk.gate.endDelegation(again.id, { principal: fay })
+    await desk.vote(id, gil, 'decline')
+    expect(await announced(), how).toContain('vic does not count')
+    desk.pass(1)
+  }
+  await desk.lend(fay, vic)
+  await desk.vote(id, vic)
+  await desk.vote(id, fay, 'decline')
+  expect((await read()).sort(), 'whose own vote takes the place of that of their delegate').toEqual(['fay', 'gil', 'vic does not count'])
+  await desk.store.transact(() => principals.savePrincipal({ ...gil, roles: ['viewer'] }, 1))
+  expect(await read(), 'without the role').toContain('gil does not count')
 })
 
 test('a delegate reads again what an action would change, as whoever may vote does', async () => {

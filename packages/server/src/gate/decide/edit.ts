@@ -36,8 +36,9 @@ export async function approveEdited(deps: GateDeps, actionId: string, body: Edit
   const seen = await deps.store.read(function* () {
     const answer = once && (yield* findAnswer<Action>(once))
     if (answer) return { answer }
-    const { row } = yield* findForVote(actionId, caller, deps.clock.nowMs())
-    return { row, action: yield* viewAction(row) }
+    const nowMs = deps.clock.nowMs()
+    const { row } = yield* findForVote(actionId, caller, nowMs)
+    return { row, action: yield* viewAction(row, { nowMs }) }
   })
   if (seen.answer) return seen.answer
   const { row, action } = seen
@@ -85,7 +86,7 @@ function* storeEdit(deps: GateDeps, context: CallerContext, { row, prepared, bod
   const asked = yield* revise(opened, { ...row, state: 'proposed' }, prepared, why)
   if (!asked) {
     const current = (yield* actions.findAction.first({ id: row.id })) ?? row
-    throw changedSinceShown(yield* viewAction(current))
+    throw changedSinceShown(yield* viewAction(current, { nowMs }))
   }
   const right = yield* findRight(asked, principal, nowMs)
   if (right.refusal === undefined && !moved && sawTarget(row, prepared)) {

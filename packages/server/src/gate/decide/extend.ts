@@ -28,7 +28,7 @@ const refused = (action: Action, why: string) => new CountersignError('illegal_t
 function* extendWaiting(context: CallerContext, actionId: string): Tx<Action> {
   const { caller } = context
   const { row: found } = yield* findForVote(actionId, caller, context.nowMs)
-  if (isExtendedBy(found, caller)) return yield* viewAction(found)
+  if (isExtendedBy(found, caller)) return yield* viewAction(found, { nowMs: context.nowMs })
   const nowMs = Math.max(context.nowMs, found.updated_at)
   const opened: SessionContext = yield* openSession({ ...context, nowMs }, found)
   // Read again: whoever held the session before may have decided about it, or ended the delegation.
@@ -36,9 +36,9 @@ function* extendWaiting(context: CallerContext, actionId: string): Tx<Action> {
   const extended = yield* storeExtension({ ...opened, caller }, row)
   const stands = extended ?? (yield* expireWaiting(opened, actionId))
   if (opened.session) yield* opened.session.finish()
-  if (stands) return yield* viewAction(stands)
+  if (stands) return yield* viewAction(stands, { nowMs })
   const current = (yield* actions.findAction.first({ id: actionId })) ?? row
-  const action = yield* viewAction(current)
+  const action = yield* viewAction(current, { nowMs })
   if (isExtendedBy(current, caller)) return action
   throw refused(action, whyNot(current))
 }

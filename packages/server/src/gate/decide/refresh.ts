@@ -58,8 +58,9 @@ export function createRefresh(deps: GateDeps): Refresh {
     const seen = await deps.store.read(function* () {
       const answer = once && (yield* findAnswer<Action>(once))
       if (answer) return { answer }
-      const row = yield* findForReading(actionId, caller, deps.clock.nowMs())
-      const action = yield* viewAction(row)
+      const nowMs = deps.clock.nowMs()
+      const row = yield* findForReading(actionId, caller, nowMs)
+      const action = yield* viewAction(row, { nowMs })
       const refuse = (why: string) => new CountersignError('illegal_transition', `action ${actionId} ${why}`, { action })
       if (row.state !== 'proposed') throw refuse(`is ${row.state}; only what waits for a decision is read again`)
       const tool = deps.tools.byName(row.tool)
@@ -132,7 +133,7 @@ function* takeReading(deps: GateDeps, context: CallerContext, { row, tool, prepa
     if (revised) onRevised(revised.revision)
     if (opened.session) yield* opened.session.finish()
   }
-  return yield* viewAction((yield* actions.findAction.first({ id: row.id })) ?? row)
+  return yield* viewAction((yield* actions.findAction.first({ id: row.id })) ?? row, { nowMs: context.nowMs })
 }
 
 const isSamePreview = (shown: readonly PreviewField[], now: readonly PreviewField[]): boolean => {

@@ -88,7 +88,7 @@ export function* storeRevision(
     *changed(moved) {
       checkpoint('revise.storing')
       yield* revisions.insertRevision.run({ ...keptOf(row), ended: text })
-      const { id: _id, ...changed } = yield* viewAction(moved, [])
+      const { id: _id, ...changed } = yield* viewAction(moved, { votes: [] })
       return changed
     },
   })

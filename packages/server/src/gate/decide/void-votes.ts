@@ -44,7 +44,7 @@ function* voidVote(context: CallerContext, actionId: string, personId: string): 
   if (!noted || !(yield* votes.voidVotes.change({ action_id: row.id, revision, person_id: personId }))) return false
   opened.session?.noteAction(noted)
   const cause = { kind: 'vote_voided', by: context.caller, data: { of: personId } } as const
-  yield* emitUpdate(opened, noted, { votes: yield* viewVotes(noted) }, cause)
+  yield* emitUpdate(opened, noted, { votes: yield* viewVotes(noted, now) }, cause)
   if (opened.session) yield* opened.session.finish()
   return true
 }

@@ -1,15 +1,20 @@
-import { type Requirements, type Tally, tallyVotes } from '@countersign/core'
+import { countedVotes, type Requirements, type Tally, tallyVotes } from '@countersign/core'
 import type { ActionRow, Tx, VoteRow, votes } from '../../store/index.ts'
 import { excludedBy, holds, holdsNow, isStillLent } from '../decide/rights.ts'
 
 /** A vote to be counted; one that is about to be cast comes without the person behind it. */
 export type Paper = VoteRow | votes.HeldVote
 
+export interface Count extends Tally {
+  /** Those of the votes that count. */
+  counted: ReadonlySet<Paper>
+}
+
 /**
  * Counts votes on an action, the earliest first, by what is true now: who lost the role, or asked for the action meanwhile, is not
  * counted; nor is who voted for somebody who did, or whose delegation ended, even if they were given another.
  */
-export function* countVotes(row: ActionRow, requires: Requirements, cast: readonly Paper[], nowMs: number): Tx<Tally> {
+export function* countVotes(row: ActionRow, requires: Requirements, cast: readonly Paper[], nowMs: number): Tx<Count> {
   const excluded = yield* excludedBy(requires, row)
   const papers = []
   for (const vote of cast) {
@@ -23,7 +28,7 @@ export function* countVotes(row: ActionRow, requires: Requirements, cast: readon
       ('holder_kind' in vote
         ? holds({ kind: vote.holder_kind, roles: vote.holder_roles, disabled_at: vote.holder_disabled_at }, requires)
         : yield* holdsNow(right, requires))
-    papers.push({ voter, right, verdict: vote.verdict, counts })
+    papers.push({ vote, voter, right, verdict: vote.verdict, counts })
   }
-  return tallyVotes(requires, papers)
+  return { ...tallyVotes(requires, papers), counted: new Set(countedVotes(papers).map(({ vote }) => vote)) }
 }

@@ -1,6 +1,6 @@
 import type { ActionRevision } from '@countersign/core'
-import { revisions, stored, type Tx } from '../../store/index.ts'
-import { isoTime, viewRevised, viewVotes } from './view.ts'
+import { revisions, stored, type Tx, votes } from '../../store/index.ts'
+import { isoTime, viewCast, viewRevised } from './view.ts'
 
 /** The earlier revisions of an action as they were shown, the first one first. */
 export function* viewRevisions(actionId: string): Tx<ActionRevision[]> {
@@ -23,7 +23,7 @@ export function* viewRevisions(actionId: string): Tx<ActionRevision[]> {
       risk: stored.riskOf(row),
       policy: stored.policyOf(row),
       requires: stored.requirementsOf(row),
-      votes: yield* viewVotes({ id: actionId, revision }),
+      votes: yield* viewCast(yield* votes.votesOf.all({ action_id: actionId, revision })),
       ended: yield* viewRevised(stored.endedOf(row)),
     })
   }

@@ -34,6 +34,7 @@ import {
   votes,
 } from '../../store/index.ts'
 import { requesterIdsOf } from '../decide/requesters.ts'
+import { countVotes } from './count.ts'
 
 /** Epoch milliseconds as the wire has them: ISO 8601 UTC with milliseconds. */
 export function isoTime(ms: number): string {
@@ -59,7 +60,7 @@ export function* viewPrincipal(id: string, known?: Known): Tx<Principal> {
 
 const viewPrincipals = (ids: readonly string[], known?: Known): Tx<Principal[]> => mapInTurn(ids, (id) => viewPrincipal(id, known))
 
-function* viewVote(row: VoteRow): Tx<Vote> {
+function* viewVote(row: VoteRow, counts: boolean): Tx<Vote> {
   const by = yield* viewPrincipal(row.principal_id)
   return {
     by,
@@ -67,16 +68,28 @@ function* viewVote(row: VoteRow): Tx<Vote> {
     verdict: row.verdict,
     at: isoTime(row.created_at),
     ...(row.reason !== null && { reason: row.reason }),
+    ...(!counts && { counts }),
   }
 }
 
-/** The votes on the current revision, the earliest first. */
-export function* viewVotes({ id, revision }: Pick<ActionRow, 'id' | 'revision'>): Tx<Vote[]> {
-  return yield* viewCast(yield* votes.votesOf.all({ action_id: id, revision }))
+/**
+ * The votes on the current revision, the earliest first. While the action waits, those that do not count say so.
+ * @param nowMs Default: when the action changed last.
+ */
+export function* viewVotes(row: ActionRow, nowMs = row.updated_at): Tx<Vote[]> {
+  const of = { action_id: row.id, revision: row.revision }
+  if (row.state !== 'proposed') return yield* viewCast(yield* votes.votesOf.all(of))
+  const cast = yield* votes.votesWithHolders.all(of)
+  if (cast.length === 0) return []
+  return yield* viewCast(cast, (yield* countVotes(row, stored.requirementsOf(row), cast, nowMs)).counted)
 }
 
-/** Votes as they leave the server, the earliest first. */
-export const viewCast = (cast: readonly VoteRow[]): Tx<Vote[]> => mapInTurn(cast.toSorted(byTime), viewVote)
+/**
+ * Votes as they leave the server, the earliest first.
+ * @param counted Those that count. Default: all of them.
+ */
+export const viewCast = (cast: readonly VoteRow[], counted?: ReadonlySet<VoteRow>): Tx<Vote[]> =>
+  mapInTurn(cast.toSorted(byTime), (row) => viewVote(row, counted?.has(row) ?? true))
 
 const byTime = (one: VoteRow, other: VoteRow): number =>
   one.created_at - other.created_at || (one.principal_id < other.principal_id ? -1 : 1)
@@ -139,11 +152,16 @@ export function* viewExtension({ by, at, from }: stored.StoredExtension, known?:
   return { by: yield* viewPrincipal(by, known), at: isoTime(at), from: isoTime(from) }
 }
 
-/**
- * An action as it leaves the server.
- * @param knownVotes Its votes, where they were read already.
- */
-export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known): Tx<Action> {
+export interface ViewOptions {
+  /** Its votes, where they were read already. */
+  votes?: Vote[] | undefined
+  known?: Known
+  /** The time by which its votes count: see {@link viewVotes}. */
+  nowMs?: number
+}
+
+/** An action as it leaves the server. */
+export function* viewAction(row: ActionRow, { votes: knownVotes, known, nowMs }: ViewOptions = {}): Tx<Action> {
   const { verdict, rule, version, reason, declineReasons, extend } = stored.policyOf(row)
   const requires: Requires = { ...DEFAULT_REQUIREMENTS, ...stored.requirementsOf(row) }
   // Only an action that needed approval has votes. Where the first vote decides, only a decided action has one.
@@ -175,7 +193,7 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
     policy: { verdict, rule, version, reason },
     requires,
     ...(declineReasons && { declineReasons }),
-    votes: knownVotes ?? (mayHaveVotes ? yield* viewVotes(row) : []),
+    votes: knownVotes ?? (mayHaveVotes ? yield* viewVotes(row, nowMs) : []),
     requestedBy: yield* viewPrincipal(row.requested_by, known),
     requesters: yield* viewPrincipals(yield* requesterIdsOf(row), known),
     agent: row.agent,
@@ -229,9 +247,9 @@ export function* viewOutcome(row: ActionRow, knownVotes?: Vote[]): Tx<ActionOutc
   })
 }
 
-export function viewActions(rows: readonly ActionRow[]): Tx<Action[]> {
+export function viewActions(rows: readonly ActionRow[], nowMs?: number): Tx<Action[]> {
   const known: Known = new Map()
-  return mapInTurn(rows, (row) => viewAction(row, undefined, known))
+  return mapInTurn(rows, (row) => viewAction(row, { known, ...(nowMs !== undefined && { nowMs }) }))
 }
 
 const nameOf = ({ id, name }: SessionPerson): SessionPerson => ({ id, name })
