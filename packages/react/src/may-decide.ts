@@ -1,10 +1,14 @@
 import type { Action, Principal, Vote } from '@countersign/client'
 
-/** True for one of `roles`. The role admin includes approver, and no other role. */
-const holds = ({ roles: held }: Principal, roles: readonly string[]): boolean =>
-  roles.some((role) => held.includes(role) || (role === 'approver' && held.includes('admin')))
+/** True for one role of each list. The role admin includes approver, and no other role. */
+const holds = ({ roles: held }: Principal, { roles, alsoRoles = [] }: Action['requires']): boolean =>
+  [roles, ...alsoRoles].every((list) => list.some((role) => held.includes(role) || (role === 'approver' && held.includes('admin'))))
 
 type Asked = Pick<Action, 'requestedBy'> & Partial<Pick<Action, 'requesters'>>
+
+/** The roles that it takes, for people: "finance or legal and approver". */
+export const rolesText = ({ roles, alsoRoles = [] }: Action['requires']): string =>
+  [roles, ...alsoRoles].map((list) => list.join(' or ')).join(' and ')
 
 /** All who asked for an action; a server from before all of them were told names one. */
 export const askedBy = ({ requestedBy, requesters = [requestedBy] }: Asked): readonly Principal[] => requesters
@@ -17,26 +21,24 @@ export const askedBy = ({ requestedBy, requesters = [requestedBy] }: Asked): rea
  * whyNot(action, me) // 'Waiting for someone with the role finance.'
  */
 export function whyNot(
-  action: Pick<Action, 'requires'> & Asked,
+  action: Pick<Action, 'requires'> & Asked & Partial<Pick<Action, 'votes'>>,
   me: Principal | null,
   standsFor: readonly Principal[] = [],
 ): string | null {
   if (me === null) return 'Sign in to decide.'
   if (me.kind !== 'person') return 'Only persons decide.'
-  if (me.scopes && !me.scopes.includes('decide')) return 'Your key may not decide.'
-  const { roles, alsoRoles = [], notRequester } = action.requires
-  const needed = [roles, ...alsoRoles]
-  if (![me, ...standsFor].some((person) => needed.every((list) => holds(person, list)))) {
-    return `Waiting for someone with the role ${needed.map((list) => list.join(' or ')).join(' and ')}.`
-  }
-  if (notRequester && askedBy(action).some(({ id, personId = id }) => personId === me.id))
-    return 'You asked for this, so someone else must decide.'
-  return null
+  if (me.scopes?.includes('decide') === false) return 'Your key may not decide.'
+  const { requires, votes = [] } = action
+  const asked = requires.notRequester ? askedBy(action).map(({ id, personId = id }) => personId) : []
+  const used = votes.filter((vote) => vote.counts !== false && vote.by.id !== me.id).map((vote) => (vote.for ?? vote.by).id)
+  const lenders = standsFor.filter(({ id }) => ![...asked, ...used].includes(id))
+  if (![me, ...lenders].some((person) => holds(person, requires))) return `Waiting for someone with the role ${rolesText(requires)}.`
+  return asked.includes(me.id) ? 'You asked for this, so someone else must decide.' : null
 }
 
 /** True for somebody who is counted among those who have seen an action. The server decides who of them may. */
-export const maySaySeen = (me: Principal | null): boolean => me?.kind === 'person' && (me.scopes?.includes('decide') ?? true)
+export const maySaySeen = (me: Principal | null): boolean => me?.kind === 'person' && me.scopes?.includes('decide') !== false
 
-/** Returns this person's vote on the waiting revision. A later vote replaces it. Undefined while they have said nothing. */
+/** Returns this person's vote on the waiting revision. A later vote replaces it. Undefined while they have said nothing that counts. */
 export const ownVote = ({ votes }: Pick<Action, 'votes'>, me: Principal | null): Vote | undefined =>
-  votes.find((vote) => vote.by.id === me?.id)
+  votes.find((vote) => vote.by.id === me?.id && vote.counts !== false)

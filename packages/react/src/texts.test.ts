@@ -1,4 +1,7 @@
+import type { Action, Principal } from '@countersign/client'
 import { valueText } from '@countersign/core/text'
+import { createElement } from 'react'
+import { renderToStaticMarkup } from 'react-dom/server'
 import { beforeAll, expect, test } from 'vitest'
 import { ownVote, whyNot } from './may-decide.ts'
 import { objectName } from './object-name.ts'
@@ -7,6 +10,7 @@ import { sayError } from './say-error.ts'
 import { loadMarks } from './show-text.ts'
 import { ACTION_PER_STATE, ADA, ago, NOW_MS, SAM, sampleAction } from './testing/actions.ts'
 import { agoText, spanText } from './time.ts'
+import { countApprovals, Votes } from './votes.tsx'
 
 beforeAll(loadMarks)
 
@@ -32,6 +36,35 @@ test('who may decide reads nothing; everybody else reads why not', () => {
   expect(whyNot(both, ADA)).toMatch(/role approver and legal/)
   expect(whyNot(both, { ...ADA, roles: ['approver', 'legal'] })).toBeNull()
   expect(whyNot(sampleAction(), { ...ADA, scopes: ['propose'] })).toMatch(/may not decide/)
+})
+
+test('in the place of others one decides while they did not ask for it, and their votes are not given', () => {
+  const requires = { quorum: 3, declineQuorum: 1, roles: ['finance'], notRequester: true }
+  const [fay, gil] = ['fay', 'gil'].map((name) => ({ ...SAM, id: `prn_${name}`, name, roles: ['finance'] })) as [Principal, Principal]
+  const votes = [{ by: fay, verdict: 'approve', at: ago(3) }] as const
+  const action = (changed: Partial<Action> = {}) => sampleAction({ requires, ...changed })
+  expect(whyNot(action({ requesters: [fay] }), ADA, [fay])).toMatch(/^Waiting for someone with the role finance/)
+  expect(whyNot(action({ requesters: [fay] }), ADA, [fay, gil])).toBeNull()
+  expect(whyNot(action({ votes: [...votes] }), ADA, [fay])).toMatch(/^Waiting for/)
+  expect(whyNot(action({ votes: [...votes] }), ADA, [fay, gil])).toBeNull()
+  expect(whyNot(action({ votes: [{ ...votes[0], by: SAM, for: fay }] }), ADA, [fay])).toMatch(/^Waiting for/)
+  expect(whyNot(action({ votes: [{ ...votes[0], by: ADA, for: fay }] }), ADA, [fay]), 'their own may be changed').toBeNull()
+  expect(whyNot(action({ votes: [{ ...votes[0], counts: false }] }), ADA, [fay])).toBeNull()
+})
+
+test('a vote that does not count is no vote of its person and no approval, and the card says so', () => {
+  const requires = { quorum: 2, declineQuorum: 2, roles: ['approver'], alsoRoles: [['legal', 'finance']], notRequester: false }
+  const votes: Action['votes'] = [
+    { by: ADA, for: { ...SAM, name: 'Fay' }, verdict: 'approve', at: ago(200), counts: false },
+    { by: SAM, verdict: 'decline', at: ago(180) },
+  ]
+  const action = sampleAction({ requires, votes })
+  expect([ADA, SAM].map((me) => ownVote(action, me)?.verdict)).toEqual([undefined, 'decline'])
+  expect(countApprovals(action)).toBe(0)
+  const text = renderToStaticMarkup(createElement(Votes, { action, nowMs: NOW_MS })).replace(/<[^>]+>| [AP]M/g, '')
+  expect(text).toBe(
+    '0 of 2 approvals · 1 of 2 declines · Ada approved for Fay 10:41:40 (void) · Sam declined 10:42:00 · waits for approver and legal or finance',
+  )
 })
 
 test('what the agent took back says so on its card and to who decides too late', () => {

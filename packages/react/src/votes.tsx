@@ -1,17 +1,18 @@
 import type { Action, Vote } from '@countersign/client'
+import { rolesText } from './may-decide.ts'
 import { showInvisible } from './show-text.ts'
 import { clockText } from './time.ts'
 
-/** Counts the approvals. A person counts once, even if several people vote in their place. */
+/** Counts the approvals that count. A person counts once, even if several people vote in their place. */
 export const countApprovals = ({ votes }: Pick<Action, 'votes'>): number => countRights(votes, 'approve')
 
 const countRights = (votes: readonly Vote[], verdict: Vote['verdict']): number =>
-  new Set(votes.filter((vote) => vote.verdict === verdict).map((vote) => (vote.for ?? vote.by).id)).size
+  new Set(votes.filter((vote) => vote.counts !== false && vote.verdict === verdict).map((vote) => (vote.for ?? vote.by).id)).size
 
 /** "1 of 2 approvals · Mia approved 10:42 · waits for finance": where one vote is not enough, or some were cast. */
 export function Votes({ action, nowMs }: { action: Action; nowMs: number }) {
   const { requires, votes, state } = action
-  const { quorum, declineQuorum, roles, escalation, notRequester } = requires
+  const { quorum, declineQuorum, escalation, notRequester } = requires
   if (state !== 'proposed' || (quorum === 1 && declineQuorum === 1 && votes.length === 0 && !escalation && !notRequester)) return null
   return (
     <p className="cs-votes">
@@ -24,9 +25,10 @@ export function Votes({ action, nowMs }: { action: Action; nowMs: number }) {
           {' · '}
           {showInvisible(vote.by.name)} {vote.verdict === 'approve' ? 'approved' : 'declined'}
           {vote.for ? ` for ${showInvisible(vote.for.name)}` : null} <time dateTime={vote.at}>{clockText(vote.at, nowMs)}</time>
+          {vote.counts === false && ' (void)'}
         </span>
       ))}
-      {` · waits for ${showInvisible(roles.join(' or ') || 'anybody')}`}
+      {` · waits for ${showInvisible(rolesText(requires) || 'anybody')}`}
       {notRequester ? ', but not the requester' : null}
       {escalation && !escalation.isDone ? (
         <span className="cs-note">

@@ -82,6 +82,7 @@ export default function ActionPage() {
                   <time className="muted" dateTime={vote.at}>
                     {fullTime(vote.at)}
                   </time>
+                  {vote.counts === false && ' (void: it does not count)'}
                   {vote.reason && <p className="plain-text">{showLines(vote.reason)}</p>}
                 </li>
               ))}

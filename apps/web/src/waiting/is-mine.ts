@@ -10,7 +10,12 @@ const judged = new WeakMap<Action, Omit<Viewer, 'snoozes'> & { mayDecide: boolea
 export function mayDecide(action: Action, { me, standsFor }: Omit<Viewer, 'snoozes'>): boolean {
   const before = judged.get(action)
   if (before?.me === me && before.standsFor === standsFor) return before.mayDecide
-  const mayDecide = whyNot(action, me, standsFor) === null && (action.state !== 'proposed' || !ownVote(action, me))
+  const { state } = action
+  // What came of an unknown outcome is not for delegates to say.
+  const lenders = state === 'outcome_unknown' ? [] : standsFor
+  // What others decided stays for a moment.
+  const asked = state === 'proposed' ? action : { ...action, votes: [] }
+  const mayDecide = whyNot(asked, me, lenders) === null && (state !== 'proposed' || !ownVote(action, me))
   judged.set(action, { me, standsFor, mayDecide })
   return mayDecide
 }

@@ -29,6 +29,19 @@ test('each action stands in the views that it belongs to', () => {
   expect(viewsOf(action({ votes: [{ by: fay, verdict: 'approve', at: '' }] }))).toEqual(['mine', 'waiting'])
 })
 
+test('what the server would refuse is not theirs to decide, and what it would take is', () => {
+  const requires = { quorum: 2, declineQuorum: 1, roles: ['approver'], notRequester: true }
+  const vote = { by: mia, verdict: 'approve', at: '' }
+  expect(viewsOf(action({ requires, requesters: [mia] }), fay, [mia]), 'in whose place they are asked for it').toEqual(['waiting'])
+  expect(viewsOf(action({ requires, votes: [vote] }), fay, [mia]), 'in whose place they are has voted').toEqual(['waiting'])
+  expect(viewsOf(action({ state: 'outcome_unknown' }), fay, [mia]), 'an outcome is told by who has the role').toEqual([
+    'waiting',
+    'unknown',
+  ])
+  const lapsed = { by: fay, for: mia, verdict: 'approve', at: '', counts: false }
+  expect(viewsOf(action({ requires, votes: [lapsed] }), fay, [mia]), 'their vote does not count').toEqual(['mine', 'waiting'])
+})
+
 test('a snoozed action is not for its person until it returns, and stays where everybody looks', () => {
   const snoozes = new Map([['act_1', '2026-11-24T12:00:00.000Z']])
   expect(viewsOf(action({ id: 'act_1', overdue: true }), mia, [], snoozes)).toEqual(['waiting', 'overdue', 'snoozed'])
