@@ -231,6 +231,26 @@ test('roles are changed by an admin, hold at once, and are shown; a limited key 
   expect((await bob.get('/api/people?q=Bob')).items).toEqual([{ id: bob.principal.id, name: 'Bob' }])
 })
 
+test('a page from before gives no role back that another admin has taken away, and takes none that they gave', async () => {
+  await using desk = await startDesk()
+  const { admin, bob } = desk
+  const path = `/api/people/${bob.principal.id}`
+  const change = (roles: string[], was: string[]) => admin.send('PATCH', path, { body: { roles, was } })
+  const now = async () => (await admin.get(path)).roles
+  const was = await now()
+  expect((await change(['finance', 'viewer'], was)).status).toBe(200)
+  const late = await change([...was, 'legal'], was)
+  expect(late).toMatchObject({ status: 409, body: { code: 'revision_mismatch' } })
+  expect(late.body.detail).toBe('the roles of Bob changed since they were shown: they are finance, viewer now. Nothing was changed')
+  expect(await now()).toEqual(['finance', 'viewer'])
+  expect((await change(['viewer', 'finance'], was)).status, 'what is so already changes nothing').toBe(200)
+  expect((await change(['viewer', 'finance', 'legal'], ['viewer', 'finance'])).body.roles, 'in any order').toEqual([
+    'finance',
+    'legal',
+    'viewer',
+  ])
+})
+
 // SQLite allows one process at a time.
 test.skipIf(inject('database') === 'sqlite')('who is disabled at one process is out of the other at once', async () => {
   await using servers = await startTwoServers()

@@ -103,7 +103,11 @@ export type Management = {
     list(query?: Page & { q?: string }, options?: CallOptions): Promise<ListOf<Person>>
     /** With everything that they can act with. For admins, as all that follows. */
     get(personId: string, options?: CallOptions): Promise<PersonDetails>
-    changeRoles(personId: string, roles: string[], options?: ChangeOptions): Promise<PersonDetails>
+    /**
+     * Gives the person these roles and no others.
+     * @param options `was`: the roles that you saw. If they changed since, the call fails with `revision_mismatch` and changes nothing.
+     */
+    changeRoles(personId: string, roles: string[], options?: ChangeOptions & { was?: string[] }): Promise<PersonDetails>
     /** Ends everything of theirs at once and for good: keys, console sessions, grants, delegations, and votes on what has not started. */
     disable(personId: string, options?: ChangeOptions): Promise<PersonDetails>
     /** Lets them in again. Keys, grants and delegations that ended stay ended. */
@@ -221,8 +225,8 @@ export function createManagement(http: HttpOptions, read: Read, change: Change):
     people: {
       list: (query, options) => read('/api/people', query, options),
       get: (personId, options) => read(`/api/people/${encodeURIComponent(personId)}`, undefined, options),
-      changeRoles: (personId, roles, options) =>
-        change(`/api/people/${encodeURIComponent(personId)}`, { roles }, options, { method: 'PATCH' }),
+      changeRoles: (personId, roles, { was, ...options } = {}) =>
+        change(`/api/people/${encodeURIComponent(personId)}`, { roles, ...(was && { was }) }, options, { method: 'PATCH' }),
       disable: (personId, options) => change(`/api/people/${encodeURIComponent(personId)}/disable`, undefined, options),
       enable: (personId, options) => change(`/api/people/${encodeURIComponent(personId)}/enable`, undefined, options),
     },

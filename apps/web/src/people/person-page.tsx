@@ -50,7 +50,7 @@ function PersonView({ person }: { person: PersonDetails }) {
       )}
       <section aria-labelledby="roles-title">
         <h2 id="roles-title">Roles</h2>
-        <RolesForm key={person.roles.join('\n')} person={person} />
+        <RolesForm key={person.id} person={person} />
       </section>
       <PersonHoldings person={person} />
       <section aria-labelledby="access-title">

@@ -1,6 +1,7 @@
-import type { PersonDetails } from '@countersign/client'
+import { isApiError, type PersonDetails } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useRef } from 'react'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { handleSubmit, textOf } from '../ui/form.ts'
@@ -13,11 +14,17 @@ export function RolesForm({ person }: { person: PersonDetails }) {
   const online = useOnline()
   const { roles, hasFixedRoles } = person
   const provided = person.providedRoles ?? []
+  const form = useRef<HTMLFormElement>(null)
   const save = useMutation({
-    mutationFn: (next: string[]) => client.people.changeRoles(person.id, next),
+    mutationFn: (next: string[]) => client.people.changeRoles(person.id, next, { was: roles }),
     onSuccess: async (changed) => {
+      form.current?.reset()
       queries.setQueryData(['people', 'one', person.id], changed)
       await queries.invalidateQueries({ queryKey: ['people'] })
+    },
+    // Another admin was first: what failed is said beside the roles as they are now.
+    onError: (error) => {
+      if (isApiError(error) && error.code === 'revision_mismatch') void queries.invalidateQueries({ queryKey: ['people'] })
     },
   })
   const isMe = person.id === me.id
@@ -56,7 +63,7 @@ export function RolesForm({ person }: { person: PersonDetails }) {
       {isMe && <p className="muted">Another admin changes your roles.</p>}
       {!isMe && hasFixedRoles && <p className="muted">The server itself gives these roles.</p>}
       {mayChange && (
-        <form className="filters" onSubmit={add}>
+        <form ref={form} className="filters" onSubmit={add}>
           <label>
             Another role
             <input name="role" required maxLength={64} autoComplete="off" spellCheck={false} />

@@ -28,5 +28,12 @@ export const PersonDetails = z.object({
 })
 export type PersonDetails = z.infer<typeof PersonDetails>
 
-export const ChangePersonBody = z.strictObject({ roles: z.array(z.string().min(1).max(64)).max(200) })
+const Roles = z.array(z.string().min(1).max(64)).max(200)
+
+export const ChangePersonBody = z.strictObject({
+  /** All roles that the person has from then on. */
+  roles: Roles,
+  /** The roles that you saw, in any order. If they changed since, the answer is an error. */
+  was: Roles.optional(),
+})
 export type ChangePersonBody = z.infer<typeof ChangePersonBody>

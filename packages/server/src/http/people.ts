@@ -43,14 +43,14 @@ export function peopleRoutes(app: App, deps: HttpDeps): void {
     route('admin', {
       operationId: 'changeRoles',
       summary: 'Change the roles of a person',
-      errors: ['invalid_arguments'],
+      errors: ['invalid_arguments', 'revision_mismatch'],
       ...SCHEMA,
       body: ChangePersonBody,
     }),
     async (request) => {
       const caller = callerOf(request)
       const { id } = request.params
-      await changePerson(deps, caller, (outbox, by, now) => changeRoles({ outbox, by, nowMs: now }, id, request.body.roles))
+      await changePerson(deps, caller, (outbox, by, now) => changeRoles({ outbox, by, nowMs: now }, id, request.body))
       return readPerson(deps, id)
     },
   )

@@ -1,4 +1,5 @@
-import { assert, CountersignError, type PersonDetails, type Principal } from '@countersign/core'
+import { isDeepStrictEqual } from 'node:util'
+import { assert, type ChangePersonBody, CountersignError, type PersonDetails, type Principal } from '@countersign/core'
 import { recordAudit } from '../audit/index.ts'
 import { isoTime, viewDelegation, viewGrant, viewPrincipal } from '../gate/index.ts'
 import {
@@ -83,18 +84,25 @@ export function* enablePerson(outbox: Outbox, id: string, by: Principal, now: nu
 /**
  * Changes the roles of a person.
  * @throws CountersignError `forbidden` for one's own, for roles that the key in use does not carry, and for people whose roles come from
- * the server; `invalid_arguments` for leaving out a role that the sign-in service gives; `not_found`.
+ * the server; `invalid_arguments` for leaving out a role that the sign-in service gives; `revision_mismatch` for roles that are others
+ * than `was` by now; `not_found`.
  */
 export function* changeRoles(
   { outbox, by, nowMs: now }: { outbox: Outbox; by: Principal; nowMs: number },
   id: string,
-  roles: readonly string[],
+  { roles, was }: ChangePersonBody,
 ): Tx<void> {
   const person = yield* findForChange(id, by)
   if (id === by.id) throw new CountersignError('forbidden', 'you cannot change your own roles: another admin has to do that')
   if (id === LOCAL) throw new CountersignError('forbidden', `the roles of ${person.name} come from the server itself; disable them instead`)
   const before: string[] = JSON.parse(person.roles)
-  const next = [...new Set(roles)].sort()
+  const next = sorted(roles)
+  if (isSame(next, before)) return
+  if (was !== undefined && !isSame(was, before)) {
+    const present = sorted(before).join(', ') || 'none'
+    const detail = `the roles of ${person.name} changed since they were shown: they are ${present} now. Nothing was changed`
+    throw new CountersignError('revision_mismatch', detail)
+  }
   const added = next.filter((role) => !before.includes(role))
   const own: string[] = JSON.parse((yield* principals.findPrincipal.first({ id: by.id }))?.roles ?? '[]')
   if (own.some((role) => !by.roles.includes(role)) && added.some((role) => !by.roles.includes(role))) {
@@ -104,12 +112,15 @@ export function* changeRoles(
   if (kept !== undefined) {
     throw new CountersignError('invalid_arguments', `${person.name} has the role ${kept} from the sign-in service: take it away there`)
   }
-  if (JSON.stringify(next) === JSON.stringify([...before].sort())) return
   const data = { principal: id, name: person.name, roles: next, before: { name: person.name, roles: before } }
   yield* recordAudit(outbox, { kind: 'principal_changed', actor: by.id, data }, now)
   yield* principals.setRoles.run({ id, roles: JSON.stringify(next), provided_roles: person.provided_roles })
   tellAccess(outbox, id)
 }
+
+const sorted = (roles: readonly string[]): string[] => [...new Set(roles)].sort()
+
+const isSame = (one: readonly string[], other: readonly string[]): boolean => isDeepStrictEqual(sorted(one), sorted(other))
 
 /** One after the other: of two admins who disable each other at the same moment, one stays. */
 function* findForChange(id: string, by: Principal): Tx<PrincipalRow> {
