@@ -1,6 +1,7 @@
 import type { Action, Principal } from '@countersign/client'
 import { expect, test } from 'vitest'
 import { sampleAction } from '../../../../packages/client/src/testing/log-server.ts'
+import { deciderText, decidingReason } from './decider.ts'
 import { type Grouping, groupsOf } from './groups.ts'
 
 const ben: Principal = { id: 'prn_ben', kind: 'person', name: 'Ben "B"', roles: [] }
@@ -34,6 +35,27 @@ test('groups stand in the order of their first actions, and each leads to all of
   expect(groups('decider')).toEqual([
     ['Ben "B"', ['act_1', 'act_3'], '?decider=Ben+%22B%22'],
     ['Nobody in time', ['act_2'], undefined],
+  ])
+})
+
+test('what was decided is told of those whose votes decided it, with their reason', () => {
+  const ana: Principal = { ...ben, id: 'prn_ana', name: 'Ana' }
+  const votes: Action['votes'] = [
+    { ...vote, reason: 'too much' },
+    { ...vote, by: ana, verdict: 'approve', reason: 'agreed by phone' },
+  ]
+  const told = (more: Partial<Action>) => {
+    const action = made('act_1', { votes, decidedAt: vote.at, ...more })
+    return [deciderText(action), decidingReason(action), groupsOf([action], 'decider', '')[0]?.href]
+  }
+  expect(told({ state: 'succeeded' })).toEqual(['Ana', 'agreed by phone', undefined])
+  expect(told({ state: 'declined' })).toEqual(['Ben "B"', 'too much', undefined])
+  expect(told({ state: 'expired' }), 'approved, and not claimed in time').toEqual(['Ana', 'agreed by phone', undefined])
+  expect(told({ state: 'expired', decidedAt: null })).toEqual(['Nobody in time', undefined, undefined])
+  expect(told({ state: 'cancelled', decidedAt: null, votes: [vote] }), 'withdrawn after one vote of two').toEqual([
+    '–',
+    undefined,
+    undefined,
   ])
 })
 

@@ -3,7 +3,7 @@ import { STATE_WORDS, showInvisible } from '@countersign/react'
 import { withParam } from '../shell/use-address.ts'
 import { dayName } from '../time/format.ts'
 import { dayOf } from './days.ts'
-import { deciderText } from './decider.ts'
+import { deciderText, decidingVotes } from './decider.ts'
 
 type Way = {
   words: string
@@ -22,9 +22,11 @@ const withTerm = (search: string, name: string, value: string): Record<string, s
   return { q: `${q} ${name}:"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`.trim() }
 }
 
-function decidedBy({ policy, votes: [vote, ...others] }: Action): Record<string, string> | undefined {
+function decidedBy(action: Action): Record<string, string> | undefined {
+  const { policy, votes } = action
   if (policy.verdict !== 'ask') return { rule: policy.rule }
-  return vote && others.length === 0 ? { decider: vote.by.name } : undefined
+  const [vote] = decidingVotes(action)
+  return vote && votes.length === 1 ? { decider: vote.by.name } : undefined
 }
 
 /** The ways to group what was decided, among what is on the page. */

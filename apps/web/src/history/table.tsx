@@ -5,7 +5,7 @@ import { fullTime, relativeTime } from '../time/relative.ts'
 import { useNow } from '../time/use-now.ts'
 import { HeadRow } from '../ui/head-row.tsx'
 import { askedText } from '../waiting/row-words.ts'
-import { deciderText } from './decider.ts'
+import { deciderText, decidingReason } from './decider.ts'
 import type { Group } from './groups.ts'
 import { ranMs, waitedMs } from './spans.ts'
 import '../ui/table.css'
@@ -94,9 +94,10 @@ function DecidedRow({ action }: { action: Action }) {
 const lengthText = (ms: number | null): string => (ms === null ? '–' : spanText(ms))
 
 /** In a few words why it ended so. */
-function Why({ action: { votes, error, resolution, policy, state } }: { action: Action }) {
-  const said = votes.find(({ reason }) => reason !== undefined)?.reason
-  const why = resolution?.note ?? error?.message ?? said ?? (state === 'declined' && policy.verdict === 'deny' ? policy.reason : '')
+function Why({ action }: { action: Action }) {
+  const { error, resolution, policy, state } = action
+  const why =
+    resolution?.note ?? error?.message ?? decidingReason(action) ?? (state === 'declined' && policy.verdict === 'deny' ? policy.reason : '')
   if (why === '') return null
   return (
     <span className="decided-small decided-why" title={showInvisible(why)}>

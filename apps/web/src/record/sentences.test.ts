@@ -57,7 +57,7 @@ test('a call that no rule matches is said in the same words on every page, and i
   expect(said('proposed', denied)).toBe('Ana asked for “Refund 40.00 to Bo”; no rule matches, so it is denied')
   expect([reasonOf('ask'), reasonOf('deny')]).toEqual(['No rule matches, so it needs approval', 'No rule matches, so it is denied'])
   const policy = { verdict: 'deny', rule: 'default', reason: reasonOf('deny'), version: 1 } as const
-  expect(deciderText({ policy, votes: [], state: 'declined' })).toBe('Policy: no rule matches')
+  expect(deciderText({ policy, votes: [], state: 'declined', decidedAt: null })).toBe('Policy: no rule matches')
   // The page of an action, the list of rules and the dashboard show this text, and the groups of the inbox have a test of theirs.
   expect(NO_RULE).toBe('No rule matches')
 })
