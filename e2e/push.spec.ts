@@ -77,6 +77,13 @@ test('a pushed message is shown while nobody looks, withdrawn by the next one, a
   await deliver({ show })
   await deliver({ withdraw: { tag: 'act_other' } })
   expect(await shown(page)).toEqual([])
+  // Safari ends a subscription whose messages show nothing.
+  await expect(async () => {
+    await deliver({ show: { ...show, always: true } })
+    await expect.poll(() => shown(page), { timeout: 5_000 }).toMatchObject([{ tag: id }])
+  }).toPass()
+  await deliver({ withdraw: { tag: id } })
+  await expect.poll(() => shown(page)).toEqual([])
 
   // Another tab lies in front of it.
   const front = await context.newPage()

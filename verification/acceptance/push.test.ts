@@ -1,7 +1,9 @@
 import type { Action, PolicyDocument } from '@countersign/core'
+import { type Network, openNetwork } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../packages/server/src/clock.ts'
-import { openBeside, retention } from '../../packages/server/src/store/index.ts'
+import { openConfig } from '../../packages/server/src/config/index.ts'
+import { openBeside, pushSubscriptions, retention } from '../../packages/server/src/store/index.ts'
 import type { ApiClient } from '../testing/api-client.ts'
 import { expireWaiting } from '../testing/end-deadline.ts'
 import { type PushService, startPushService } from '../testing/push-service.ts'
@@ -21,11 +23,13 @@ const POLICY: PolicyDocument = {
   ],
 }
 
-async function openDesk(options: Partial<TestServerOptions> = {}) {
+/** @param network Default: that of the configuration. */
+async function openDesk(options: Partial<TestServerOptions> = {}, network?: Network) {
   const stack = new AsyncDisposableStack()
   const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 1 } })))
   const config = { tools: toolsOf(target), policy: POLICY, network: { allow: ['127.0.0.1'] } }
-  const server = stack.use(await startTestServer({ config, ...options }))
+  const opened = network && { ...(await openConfig(config, { environment: {}, folder: '.' })), network }
+  const server = stack.use(await startTestServer({ config: opened ?? config, ...options }))
   const agent = await server.as({ name: 'Bot', kind: 'agent' })
   return {
     server,
@@ -72,6 +76,40 @@ test('whoever may decide is notified with the tool and its risk alone, and a dec
   await expect.poll(() => service.said().length).toBe(4)
   for (const { endpoint } of [at, other]) expect(service.said(endpoint)).toEqual(['show Keyed', 'withdraw'])
   expect(service.said(viewer.endpoint)).toEqual([])
+})
+
+test('Safari, which ends a subscription after messages that show nothing, is sent none of these, and what waits again is shown again', async () => {
+  await using service = await startPushService()
+  const network = openNetwork({ allow: ['127.0.0.1'], resolve: async () => [{ address: '127.0.0.1', family: 4 }] })
+  await using desk = await openDesk({}, network)
+  const [ana, bo] = await Promise.all([atConsole(desk.server, 'Ana'), atConsole(desk.server, 'Bo')])
+  await Promise.all([subscribe(ana, service), subscribe(bo, service)])
+  const store = await openBeside(desk.server.database)
+  const safari = service.subscribe()
+  const endpoint = safari.endpoint.replace('127.0.0.1', 'web.push.apple.com')
+  await store.transact(function* () {
+    const [row] = yield* pushSubscriptions.subscriptionsOf.all({ principal_id: ana.id })
+    const { id = '', console_session_id: session_id = '' } = row ?? {}
+    yield* pushSubscriptions.deleteSubscription.run({ id })
+    yield* pushSubscriptions.insertSubscription.run({ id, session_id, endpoint, ...safari.keys, now: Date.now() })
+  })
+  await store.close()
+  const action = await desk.propose()
+  await expect.poll(() => service.said(endpoint)).toEqual(['show Keyed'])
+  const snoozed = { for: 'PT1H' }
+  for (const who of [ana, bo]) await who.post(`/api/actions/${action.id}/snooze`, snoozed)
+  await expect.poll(() => service.said().filter((said) => said === 'withdraw').length).toBe(1)
+  await desk.server.settle()
+  expect(service.said(endpoint)).toEqual(['show Keyed'])
+  for (const who of [ana, bo]) await who.send('DELETE', `/api/actions/${action.id}/snooze`)
+  await expect.poll(() => service.said(endpoint)).toEqual(['show Keyed', 'show Keyed'])
+  await bo.post(`/api/actions/${action.id}/decision`, { verdict: 'decline' })
+  await expect.poll(() => service.said().filter((said) => said === 'withdraw').length).toBe(2)
+  await desk.server.settle()
+  expect(service.said(endpoint)).toEqual(['show Keyed', 'show Keyed'])
+  // It has to show a message also while the person looks at the console.
+  const toSafari = service.messages.filter(({ path }) => endpoint.endsWith(path))
+  for (const { data } of toSafari) expect(data).toMatchObject({ show: { tag: action.id, always: true } })
 })
 
 test('a phone that is offline when an action expires has a day to learn that, and its notification goes', async () => {

@@ -1,5 +1,5 @@
 /** A message of this server, as it is decrypted by the browser. */
-type PushMessage = { show: { tag: string; title: string; body: string; url: string } } | { withdraw: { tag: string } }
+type PushMessage = { show: { tag: string; title: string; body: string; url: string; always?: true } } | { withdraw: { tag: string } }
 
 interface Window {
   readonly visibilityState: DocumentVisibilityState
@@ -40,10 +40,10 @@ worker.addEventListener('notificationclick', (event) => {
   event.waitUntil(open(String(event.notification.data?.url ?? '/waiting')))
 })
 
-async function show({ tag, title, body, url }: Extract<PushMessage, { show: unknown }>['show']): Promise<void> {
+async function show({ tag, title, body, url, always }: Extract<PushMessage, { show: unknown }>['show']): Promise<void> {
   const pages = await pagesOf()
   // The person looks at the console already.
-  if (pages.some(({ visibilityState }) => visibilityState === 'visible')) return
+  if (!always && pages.some(({ visibilityState }) => visibilityState === 'visible')) return
   await worker.registration.showNotification(title, { body, tag, data: { url } })
 }
 

@@ -1,8 +1,11 @@
 import type { RiskLevel } from '@countersign/core'
 import { type ActionRow, stored } from '../../store/index.ts'
 
-/** A message to a browser: show a notification, or take one back. `tag` is the id of the action. */
-export type PushMessage = { show: { tag: string; title: string; body: string; url: string } } | { withdraw: { tag: string } }
+/**
+ * A message to a browser: show a notification, or take one back. `tag` is the id of the action. With `always`, the notification is also shown
+ * while the person looks at the console.
+ */
+export type PushMessage = { show: { tag: string; title: string; body: string; url: string; always?: true } } | { withdraw: { tag: string } }
 
 const RISKS: Readonly<Record<RiskLevel, string>> = { low: 'Low risk', medium: 'Medium risk', high: 'High risk', critical: 'Critical risk' }
 
@@ -10,8 +13,13 @@ const RISKS: Readonly<Record<RiskLevel, string>> = { low: 'Low risk', medium: 'M
  * Returns the notification of an action: what its tool does, and its risk. Nothing that the agent wrote and no argument is in it: it is shown
  * on screens that are locked.
  * @param said `assignedAt` when somebody assigned the action to the reader, or to a role of theirs; `overdue` when they are reminded of it.
+ * @param endpoint The address of the browser's subscription.
  */
-export function showMessage(row: ActionRow, { assignedAt, overdue }: { assignedAt?: number; overdue?: true }): PushMessage {
+export function showMessage(
+  row: ActionRow,
+  { assignedAt, overdue }: { assignedAt?: number; overdue?: true },
+  endpoint: string,
+): PushMessage {
   const { id, tool } = row
   const waits = assignedAt === undefined ? 'waits for your decision' : 'assigned to you'
   return {
@@ -20,9 +28,16 @@ export function showMessage(row: ActionRow, { assignedAt, overdue }: { assignedA
       title: titleOf(tool),
       body: [RISKS[stored.riskOf(row).level], waits, ...(overdue ? ['overdue'] : [])].join(' · '),
       url: `/actions/${id}`,
+      ...(mustAlwaysShow(endpoint) && { always: true }),
     },
   }
 }
+
+/**
+ * True for the push service of Safari. WebKit ends a subscription after three messages that showed no notification, whatever their worker did
+ * instead: it closed one, or left the word to a page that is open.
+ */
+export const mustAlwaysShow = (endpoint: string): boolean => /(^|\.)push\.apple\.com$/.test(new URL(endpoint).hostname)
 
 export const withdrawMessage = (actionId: string): PushMessage => ({ withdraw: { tag: actionId } })
 

@@ -20,7 +20,7 @@ import type { Channel, ChannelDeps, PreparedAttempt } from '../channels.ts'
 import { hostOf } from '../host-of.ts'
 import { FAILING_MS } from '../webhook-channel.ts'
 import { encryptPush } from './encrypt.ts'
-import { type PushMessage, showMessage, withdrawMessage } from './message.ts'
+import { mustAlwaysShow, type PushMessage, showMessage, withdrawMessage } from './message.ts'
 import { preferenceOf } from './preferences.ts'
 import { quietUntil } from './quiet.ts'
 
@@ -61,8 +61,11 @@ export function pushChannel({ clock, network, pushKey }: ChannelDeps): Channel {
         if (!(yield* isStillToBeShown(delivery, row, now))) return 'dropped'
         const until = quietUntil(yield* preferenceOf(subscription.principal_id, 'quietHours'), now)
         if (until !== undefined) return { waitUntil: until }
+        return attemptAt(subscription, showMessage(row, shownBy(delivery), subscription.endpoint), row)
       }
-      return attemptAt(subscription, isShown ? showMessage(row, shownBy(delivery)) : withdrawMessage(row.id), row)
+      // Kept as done, so that what waits again is shown again. The notification stays until the person opens it.
+      if (mustAlwaysShow(subscription.endpoint)) return 'done'
+      return attemptAt(subscription, withdrawMessage(row.id), row)
     },
   }
 
