@@ -1,5 +1,5 @@
 import type { Stats } from '@countersign/client'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { partsOf, totalsOf } from './figure.ts'
 import { figuresOf } from './figures.ts'
 import { csvOf } from './save-figure.ts'
@@ -72,6 +72,18 @@ test('the bins of the histogram add up to the total of its table, and to the dec
   expect(figure('waiting').rows.map(({ name }) => name)).toEqual(['under 5 min', '7 d and more'])
   expect(totalsOf(figure('waiting'))).toEqual([STATS.waiting])
   expect(totalsOf(figure('volume')).reduce<number>((sum, total) => sum + (total ?? 0), 0)).toBe(STATS.actions.total)
+})
+
+test('a day of the series, which is one of UTC, has the same date in every time zone, and says so', () => {
+  const before = process.env.TZ
+  onTestFinished(() => {
+    if (before === undefined) delete process.env.TZ
+    else process.env.TZ = before
+  })
+  for (const zone of ['UTC', 'America/Los_Angeles', 'Pacific/Auckland']) {
+    process.env.TZ = zone
+    expect(figure('volume'), zone).toMatchObject({ of: 'Day (UTC)', rows: [{ name: 'Nov 23' }] })
+  }
 })
 
 test('times are not added up, and a column is never longer than the longest', () => {

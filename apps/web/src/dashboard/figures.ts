@@ -32,12 +32,12 @@ const durations = (id: string, title: string, of: string, rows: Figure['rows']):
 const historyOf = (terms: Record<string, string>): string => `/history?${new URLSearchParams(terms)}`
 const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
 
-/** The name of an hour or a day of the series, in the reader's time. */
+/** The name of an hour of the series in the reader's time, or of a day. The server counts days of UTC: west of it they begin the evening before. */
 const timeName = (iso: string, bucket: Stats['bucket']): string =>
-  new Date(iso).toLocaleString(
-    undefined,
-    bucket === 'hour' ? { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'short' },
-  )
+  new Date(iso).toLocaleString(undefined, {
+    ...{ day: 'numeric', month: 'short' },
+    ...(bucket === 'hour' ? { hour: '2-digit', minute: '2-digit' } : { timeZone: 'UTC' }),
+  })
 
 /** Returns the figure of costs by model, or none if no model has a price. All prices are in one currency. */
 function costsOf(models: Stats['models']): Figure[] {
@@ -115,7 +115,7 @@ export function figuresOf({ actions, decisions, series, bucket, waitingByAge, de
       ...{
         id: 'volume',
         title: 'Proposals, by what became of them',
-        of: bucket === 'hour' ? 'Hour' : 'Day',
+        of: bucket === 'hour' ? 'Hour' : 'Day (UTC)',
         kind: 'columns',
         layout: 'stack',
         empty,
