@@ -1,6 +1,7 @@
 import type { Client, JsonValue } from '@countersign/client'
 import { useEffect, useId, useRef, useState } from 'react'
 import type { EditorSlot } from '../edit-section.tsx'
+import type { Arguments } from '../edits.ts'
 import { JsonField, Properties } from './fields.tsx'
 import type { Schema } from './schema.ts'
 
@@ -35,25 +36,33 @@ export type ArgumentsEditorProps = EditorSlot & {
 export function ArgumentsEditor({ schema, value, onChange, issues }: ArgumentsEditorProps) {
   const [asJson, setAsJson] = useState(false)
   const broken = useRef(new Set<string>())
-  const latest = useRef(value)
+  // Changes that wait until another field is complete. They hold only for the value that they were made to.
+  const [ahead, setAhead] = useState<{ of: Arguments; held: Arguments }>()
+  const draft = ahead?.of === value ? ahead.held : value
+  const latest = useRef(draft)
+  latest.current = draft
   const id = useId()
+  const tell = () => {
+    const isWhole = broken.current.size === 0
+    setAhead(isWhole ? undefined : { of: value, held: latest.current })
+    onChange(isWhole ? latest.current : undefined)
+  }
   const whole = (path: string, isWhole: boolean) => {
     if (isWhole) broken.current.delete(path)
     else broken.current.add(path)
-    onChange(broken.current.size === 0 ? latest.current : undefined)
+    tell()
   }
   const take = (changed: JsonValue | undefined) => {
     if (typeof changed !== 'object' || changed === null || Array.isArray(changed)) return whole('', false)
     latest.current = changed
     // A removed entry no longer counts as incomplete.
     for (const path of broken.current) if (path === '' || !isThere(changed, path)) broken.current.delete(path)
-    onChange(broken.current.size === 0 ? changed : undefined)
+    tell()
   }
-  latest.current = value
   /** Switching between form and JSON starts from the last complete value. */
   const show = (json: boolean) => {
     broken.current.clear()
-    onChange(latest.current)
+    tell()
     setAsJson(json)
   }
 
@@ -75,7 +84,7 @@ export function ArgumentsEditor({ schema, value, onChange, issues }: ArgumentsEd
         <p className="cs-note">The form does not support this tool’s schema.</p>
       )}
       {showsForm ? (
-        <Properties schema={schema} value={value} onChange={take} onWhole={whole} path="" issues={issues} />
+        <Properties schema={schema} value={draft} onChange={take} onWhole={whole} path="" issues={issues} />
       ) : (
         <div className="cs-edit-field">
           <label htmlFor={`${id}-json`} className="cs-edit-name">
@@ -85,7 +94,7 @@ export function ArgumentsEditor({ schema, value, onChange, issues }: ArgumentsEd
             id={`${id}-json`}
             aria-describedby={undefined}
             aria-invalid={issues.length > 0}
-            value={value}
+            value={draft}
             onChange={take}
             onWhole={(isWhole) => whole('', isWhole)}
           />

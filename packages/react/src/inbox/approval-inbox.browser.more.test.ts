@@ -54,3 +54,22 @@ test('the form for edits offers an argument that was not given, also one with th
   expect(await page.getByLabel('Constructor').inputValue()).toBe('')
   expect(await page.getByRole('button', { name: 'Add To string' }).count()).toBe(1)
 })
+
+test('an edit that is made while another field is incomplete is kept, and both are sent', async () => {
+  const properties = { orderId: { type: 'string' }, newStatus: { type: 'string' }, quantity: { type: 'integer' } }
+  await openInbox([live], [{ name: sampleAction().tool, inputSchema: { type: 'object', properties } }])
+  await row().click()
+  await page.getByText('Details', { exact: true }).click()
+  await page.getByText('Edit before you approve').click()
+  await page.getByRole('button', { name: 'Add Quantity' }).click()
+  await page.getByLabel('Quantity').fill('')
+  await page.getByLabel('Order ID').fill('ORD-00')
+  await page.getByLabel('Order ID').press('End')
+  await page.getByLabel('Order ID').pressSequentially('2')
+  expect(await page.getByLabel('Order ID').inputValue()).toBe('ORD-002')
+  await page.getByText('What you edited is not complete yet.').waitFor()
+  await page.getByLabel('Quantity').fill('3')
+  const edits = page.getByRole('list', { name: /^Edits/ }).getByRole('listitem')
+  await expect.poll(() => edits.allTextContents()).toEqual(['orderIdORD-001 → ORD-002', 'quantitynothing → 3'])
+  expect(await page.getByLabel('Order ID').inputValue()).toBe('ORD-002')
+})
