@@ -48,6 +48,7 @@ export {
   REGISTERED_GROUP,
   type Requirements,
   type RuleOpinion,
+  strongest,
 } from './policy/evaluate.ts'
 export { matchesGlob } from './policy/glob.ts'
 export { higherRisk, strictestRequirements, strictestResult } from './policy/strictest.ts'

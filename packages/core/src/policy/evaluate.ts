@@ -173,7 +173,8 @@ export function overrules(
   return isEarlier ? strength >= strongest(rule) : strength > strongest(rule)
 }
 
-const strongest = ({ verdict, match }: PolicyRule): number =>
+/** How strongly a rule may speak about a call: one that allows under a condition asks where that fails, which is more than to allow. */
+export const strongest = ({ verdict, match }: PolicyRule): number =>
   verdict === 'allow' && match.when !== undefined ? STRENGTH.doubt : STRENGTH[verdict]
 
 function matchOf(rule: PolicyRule, index: number, subject: PolicySubject, check: CheckCondition): Match | undefined {

@@ -1,4 +1,12 @@
-import { meansTool, type PolicyDocument, type PolicyRule, type Tool, type ToolDetails, type UsualVerdict } from '@countersign/core'
+import {
+  meansTool,
+  type PolicyDocument,
+  type PolicyRule,
+  strongest,
+  type Tool,
+  type ToolDetails,
+  type UsualVerdict,
+} from '@countersign/core'
 
 export type Subject = Pick<Tool, 'name' | 'group' | 'effect' | 'registered'>
 
@@ -16,8 +24,6 @@ export const rulesAbout = ({ rules }: PolicyDocument, tool: Subject): NonNullabl
       ...(when !== undefined && { when }),
     }))
 
-const STRENGTH = { allow: 0, ask: 1, deny: 2 } as const
-
 /**
  * Returns what the policy says about the calls of a tool. Rules with a condition, or for some agents, are only counted, because only a call
  * shows whether they match; those that are no stricter than a rule for every call change nothing.
@@ -28,12 +34,12 @@ export function usualVerdict(document: PolicyDocument, tool: Subject): UsualVerd
   for (const rule of document.rules) {
     if (!isAbout(rule, tool)) continue
     if (rule.match.agent !== undefined || rule.match.when !== undefined) others.push(rule)
-    else if (!sure || STRENGTH[rule.verdict] > STRENGTH[sure.verdict]) sure = rule
+    else if (!sure || strongest(rule) > strongest(sure)) sure = rule
   }
-  const least = sure ? STRENGTH[sure.verdict] : -1
+  const least = sure ? strongest(sure) : -1
   return {
     verdict: sure?.verdict ?? document.default,
     rule: sure?.name ?? null,
-    mayDiffer: others.filter(({ verdict }) => STRENGTH[verdict] > least).length,
+    mayDiffer: others.filter((rule) => strongest(rule) > least).length,
   }
 }
