@@ -13,8 +13,8 @@ export function usePushSwitch() {
   async function toggle(): Promise<void> {
     setFailed(false)
     if (isWanted) {
-      setWanted(false)
-      return unsubscribe(client)
+      await unsubscribe(client)
+      return setWanted(false)
     }
     // The browser asks only after a press.
     const answer = given === 'default' ? await Notification.requestPermission() : given

@@ -61,7 +61,9 @@ export default function SettingsList({ id, anchor, onClose }: { id: string; anch
       {push.isSupported && !push.isBlocked && (
         <MenuItem role="menuitemcheckbox" aria-checked={push.isOn} divider={!push.isOn} onClick={push.toggle}>
           <Mark on={push.isOn} />
-          {push.failed ? 'This browser could not subscribe: try again' : 'Notify me while the console is closed'}
+          {push.failed
+            ? `This browser could not ${push.isOn ? 'unsubscribe' : 'subscribe'}: try again`
+            : 'Notify me while the console is closed'}
         </MenuItem>
       )}
       {push.isOn &&
