@@ -1,6 +1,8 @@
 import type { Action, Client } from '@countersign/client'
-import { expect, test } from 'vitest'
-import { beginStartsOf, noteStarts, undoStarts } from './starts.ts'
+import { afterEach, expect, test, vi } from 'vitest'
+import { beginStartsOf, noteStarts, startsNow, undoStarts } from './starts.ts'
+
+afterEach(() => void vi.useRealTimers())
 
 const approved = (id: string): Action =>
   ({ id, state: 'approved', updatedAt: '2026-01-05T10:00:00.000Z', startsAt: '2026-01-05T10:01:00.000Z' }) as Action
@@ -36,4 +38,20 @@ test('whoever signs in on the same page after somebody else undoes nothing that 
   beginStartsOf('prn_second')
   await undoStarts(client)
   expect(undone).toEqual(['act_second'])
+})
+
+test('what was taken back is said for some seconds, also while a later approval can be undone for much longer', async () => {
+  vi.useFakeTimers()
+  const { client, undone } = undoClient()
+  beginStartsOf('prn_first')
+  noteStarts([approved('act_first')])
+  const undoing = undoStarts(client)
+  noteStarts([approved('act_second')])
+  await undoing
+  expect(startsNow()).toMatchObject({ said: '1 taken back', actions: [{ id: 'act_second' }] })
+  await vi.advanceTimersByTimeAsync(6_000)
+  expect(startsNow()).toMatchObject({ said: '', actions: [{ id: 'act_second' }] })
+  await vi.advanceTimersByTimeAsync(54_000)
+  expect(startsNow()).toMatchObject({ said: '', actions: [] })
+  expect(undone).toEqual(['act_first'])
 })

@@ -18,15 +18,28 @@ const SAID_MS = 6_000
 const WORKERS = 8
 
 let starts = NOTHING
-let timer: ReturnType<typeof setTimeout> | undefined
+/** When the approvals can no longer be taken back. */
+let ending: ReturnType<typeof setTimeout> | undefined
+/** When the result of the last undo is no news any more. */
+let silence: ReturnType<typeof setTimeout> | undefined
 let decider: string | undefined
 const listeners = new Set<() => void>()
 
-function show(next: Starts, clearAfterMs?: number): void {
+function change(next: Starts): void {
   starts = next
-  clearTimeout(timer)
-  if (clearAfterMs !== undefined) timer = setTimeout(() => show(NOTHING), clearAfterMs)
   for (const each of listeners) each()
+}
+
+function stopTimers(): void {
+  clearTimeout(ending)
+  clearTimeout(silence)
+}
+
+function show(next: Starts, clearAfterMs?: number): void {
+  stopTimers()
+  if (clearAfterMs !== undefined) ending = setTimeout(() => show(NOTHING), clearAfterMs)
+  if (next.said !== '') silence = setTimeout(() => change({ ...starts, said: '' }), SAID_MS)
+  change(next)
 }
 
 function subscribe(listener: () => void): () => void {
@@ -34,14 +47,15 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-export const useStarts = (): Starts => useSyncExternalStore(subscribe, () => starts)
+export const startsNow = (): Starts => starts
+export const useStarts = (): Starts => useSyncExternalStore(subscribe, startsNow)
 
 /** Forgets the approvals of everybody else: several people may sign in on one open page in turn. */
 export function beginStartsOf(personId: string): void {
   if (decider !== personId) {
     // No listener is called: this runs while the page is drawn for the next person, and the bar with it.
     starts = NOTHING
-    clearTimeout(timer)
+    stopTimers()
   }
   decider = personId
 }
@@ -80,5 +94,5 @@ export async function undoStarts(client: Client): Promise<void> {
   const said = failed === 0 ? words : `${words}, ${failed} had started or could not be reached`
   // Approved meanwhile: those can still be taken back.
   if (starts.actions !== actions && starts.actions.length > 0) return show({ ...starts, said }, starts.endsAtMs - Date.now())
-  show({ ...NOTHING, said }, SAID_MS)
+  show({ ...NOTHING, said })
 }
