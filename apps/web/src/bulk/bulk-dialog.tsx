@@ -115,14 +115,13 @@ export default function BulkDialog({ chosen, verdict, onClose, onDone }: BulkDia
 
 const isControl = (element: Element | null): boolean => element?.matches('button, textarea') ?? false
 
-/** More columns than this would not be read. */
-const MOST_COLUMNS = 6
+/** A table of more columns is wider than the dialog, and scrolled sideways. None is left out: all of them are decided. */
+const FITTING_COLUMNS = 6
 
 /** One line for each action of a shape, with what differs as columns. */
 function ShapeTable({ shape: { title, actions, columns } }: { shape: Shape }) {
-  const shown = columns.slice(0, MOST_COLUMNS)
   return (
-    <table className="bulk-shape">
+    <table className="bulk-shape" data-wide={columns.length > FITTING_COLUMNS || undefined}>
       <caption>
         {actions.length > 1 && `${actions.length} × `}
         <bdi>{showInvisible(title)}</bdi> <code>{showInvisible(actions[0]?.tool ?? '')}</code>
@@ -132,7 +131,7 @@ function ShapeTable({ shape: { title, actions, columns } }: { shape: Shape }) {
           <thead>
             <tr>
               <th scope="col">Action</th>
-              {shown.map((name) => (
+              {columns.map((name) => (
                 <th key={name} scope="col">
                   {showInvisible(name)}
                 </th>
@@ -145,7 +144,7 @@ function ShapeTable({ shape: { title, actions, columns } }: { shape: Shape }) {
                 <th scope="row">
                   <bdi>{showInvisible(action.description)}</bdi>
                 </th>
-                {shown.map((name) => (
+                {columns.map((name) => (
                   <td key={name}>{cellText(action, name)}</td>
                 ))}
               </tr>

@@ -340,3 +340,33 @@ test.each([900, 1_200, 1_440])(
     }
   },
 )
+
+test('before actions are approved together, every value that differs between them is shown, however many there are', async () => {
+  const names = Array.from({ length: 9 }, (_, at) => `part${at + 1}`)
+  const valuesOf = (of: string) => names.map((name) => `${of} of ${name}`)
+  const ids = ['one', 'two', 'three']
+  waiting = ids.map((id) =>
+    sendOf(id, {
+      arguments: Object.fromEntries(names.map((name, at) => [name, valuesOf(id)[at]])),
+      risk: { level: 'medium', reasons: [], setBy: 'policy' },
+    }),
+  )
+  await open()
+  await chooseAll()
+  await bar().getByRole('button', { name: 'Approve…' }).click()
+  const table = dialog('Approve 3 actions').getByRole('table')
+  await table.waitFor()
+  expect(await table.getByRole('columnheader').allTextContents()).toEqual(['Action', ...names])
+  const rows = await table
+    .locator('tbody tr')
+    .evaluateAll((all) => all.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent)))
+  expect(rows).toEqual(ids.map(valuesOf))
+  // The last of them is as wide as a word, and can be brought into sight.
+  const last = table.getByRole('cell', { name: 'three of part9' })
+  await last.scrollIntoViewIfNeeded()
+  const { left, right, width } = await last.evaluate((cell) => cell.getBoundingClientRect().toJSON())
+  const shown = await dialog('Approve 3 actions')
+    .getByRole('region', { name: 'What is decided' })
+    .evaluate((lists) => lists.getBoundingClientRect().toJSON())
+  expect([left >= shown.left, right <= shown.right + 1, width > 50]).toEqual([true, true, true])
+})
