@@ -238,6 +238,33 @@ test('a version that is tried decides nothing; what it would have said otherwise
   expect((await it.server.admin.send('DELETE', '/api/policy/shadow')).status).toBe(404)
 })
 
+test('a trial is not put in force over a version that was saved since it began; what both say is saved on top of that one', async () => {
+  await using it = await start()
+  const { admin } = it.server
+  const stop = { default: 'ask', rules: [{ name: 'stop', match: { tool: 'keyed' }, verdict: 'deny' }] } as const
+  await it.save(LARGE, { shadow: true })
+  expect(await admin.get('/api/policy/shadow')).toMatchObject({ version: 2, basedOn: 1 })
+  await it.save(stop)
+  const activate = () => admin.send('POST', '/api/policy/rollback', { body: { version: 2, reason: 'it was tried' } })
+  const refused = await activate()
+  expect([refused.status, refused.body]).toMatchObject([
+    409,
+    {
+      code: 'revision_mismatch',
+      version: 3,
+      detail: expect.stringMatching(/^version 3 of the policy came into force since version 2 was put on trial beside version 1: save /),
+    },
+  ])
+  expect(await admin.get('/api/policy')).toMatchObject({ version: 3, document: stop, shadow: { version: 2 } })
+  const both = { ...LARGE, rules: [...LARGE.rules, ...stop.rules] }
+  await it.save(both, { shadow: true })
+  expect(await admin.get('/api/policy/shadow')).toMatchObject({ version: 4, basedOn: 3 })
+  expect(await admin.post('/api/policy/rollback', { version: 4, reason: 'it was tried' })).toMatchObject({ version: 5, inUse: 'force' })
+  expect(await admin.get('/api/policy')).toMatchObject({ document: both, shadow: null })
+  // A version that is not on trial is what somebody goes back to, whatever came after it.
+  expect((await activate()).body).toMatchObject({ version: 6, inUse: 'force' })
+})
+
 test('a pasted call, and the calls of the last days, are held against any version, and nothing happens', async () => {
   await using it = await start()
   const actions = [await it.propose('lead'), await it.propose('tin'), await it.propose('silver')]

@@ -107,11 +107,19 @@ export default function PolicyPage() {
                       </pre>
                     </details>
                   </div>
-                  <PolicyPanels document={undefined}>{view.shadow && <ShadowSection shadow={view.shadow} />}</PolicyPanels>
+                  <PolicyPanels document={undefined}>
+                    {view.shadow && (
+                      <ShadowSection
+                        shadow={view.shadow}
+                        inForce={view.version}
+                        onCompare={(tried) => setEdited({ text: tried, base: view, baseText: text })}
+                      />
+                    )}
+                  </PolicyPanels>
                   <Versions canRollBack={isAdmin} />
                 </div>
               )}
-              {edited && view.shadow && <ShadowSection shadow={view.shadow} />}
+              {edited && view.shadow && <ShadowSection shadow={view.shadow} inForce={view.version} />}
               {edited && <Versions canRollBack={isAdmin} />}
             </>
           )}

@@ -49,6 +49,8 @@ const answers = hostileAnswers(plant(), wire)
 let checked = FINE
 let checks = 0
 let mayRead = true
+/** The version on trial, and the one that was in force when the trial began. */
+let trial: { version: number; basedOn: number } | undefined
 let server: HostileServer
 let browser: Browser
 beforeAll(async () => {
@@ -56,7 +58,19 @@ beforeAll(async () => {
     answer(method, path, query) {
       if (path === '/api/policy' && query.get('format') !== 'yaml') {
         const version = { version: 4, inUse: 'force', source: 'api', author: null, reason: '', createdAt: AT }
-        return { body: { ...version, document: { default: 'ask', rules: RULES }, shadow: null } }
+        const shadow = trial ? { ...version, version: trial.version, inUse: 'shadow' } : null
+        return { body: { ...version, document: { default: 'ask', rules: RULES }, shadow } }
+      }
+      if (path === '/api/policy/shadow' && trial)
+        return { body: { ...trial, since: AT, evaluated: 0, differences: 0, counts: [], samples: [] } }
+      if (path === '/api/policy/versions/3') {
+        const document = { default: 'deny', rules: [{ name: 'as tried', match: { tool: 'mail.*' }, verdict: 'ask' }] }
+        return { body: { version: 3, inUse: 'shadow', source: 'api', author: null, reason: '', createdAt: AT, document, changes: [] } }
+      }
+      if (path === '/api/policy/rollback') {
+        // Somebody saved the version in force just now.
+        trial = { version: 3, basedOn: 2 }
+        return { status: 409, body: { code: 'revision_mismatch', detail: 'version 4 came into force', version: 4 } }
       }
       if (path === '/api/me') {
         return { body: { principal: { id: 'prn_ann', kind: 'person', name: 'Ann', roles: ['admin'] }, signIn: 'key' } }
@@ -294,5 +308,29 @@ test('an edit is there again after its author looked at a call that it would cha
   await page.goBack()
   await page.getByTestId('policy-default').waitFor()
   expect(await text.count()).toBe(0)
+  await page.close()
+})
+
+test('a trial that another version has overtaken is not activated over it: it opens in the editor, compared with that version', async () => {
+  trial = { version: 3, basedOn: 4 }
+  const page = await browser.newPage({ locale: 'en-GB' })
+  page.setDefaultTimeout(280_000)
+  await page.goto(`${server.url}/policy`)
+  const section = page.getByTestId('shadow')
+  const activate = section.getByRole('button', { name: 'Activate' })
+  await activate.click()
+  await section.getByRole('alert').getByText('version 4 came into force').waitFor()
+  await section
+    .getByText('Version 4 came into force after this trial began. Activating the trial would take back what it changed.')
+    .waitFor()
+  expect(await activate.count()).toBe(0)
+  await section.getByRole('button', { name: 'Compare with version 4' }).click()
+  await page.getByRole('heading', { name: 'Edit, based on version 4' }).waitFor()
+  expect(await page.getByLabel('Document (YAML or JSON)').inputValue()).toBe(
+    'default: deny\nrules:\n  - name: as tried\n    match:\n      tool: mail.*\n    verdict: ask\n',
+  )
+  // An edit that is open already is not replaced.
+  expect(await section.getByRole('button').allTextContents()).toEqual(['End the trial'])
+  trial = undefined
   await page.close()
 })

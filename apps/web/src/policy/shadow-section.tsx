@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { Button, Failure, Loaded } from '../ui/index.ts'
+import { Button, Failure, Loaded, Notice } from '../ui/index.ts'
 import { BeforeAfter } from './before-after.tsx'
 
 /** The verdicts of both versions about the calls for which they differ. */
@@ -18,8 +18,16 @@ function verdictsOf(counts: ShadowReport['counts']) {
   return { was, wouldBe }
 }
 
+type ShadowSectionProps = {
+  shadow: PolicyVersion
+  /** The version in force. */
+  inForce: number
+  /** Opens the text of the trial in the editor, on top of the version in force. Absent while another text is edited. */
+  onCompare?: (text: string) => void
+}
+
 /** Shows the shadow version: the verdicts that differ from the active version, and the buttons to activate it or end the trial. */
-export function ShadowSection({ shadow }: { shadow: PolicyVersion }) {
+export function ShadowSection({ shadow, inForce, onCompare }: ShadowSectionProps) {
   const { client, me } = useServices()
   const online = useOnline()
   const queries = useQueryClient()
@@ -28,9 +36,18 @@ export function ShadowSection({ shadow }: { shadow: PolicyVersion }) {
   const end = useMutation({ mutationFn: () => client.policy.endShadow(), onSuccess })
   const use = useMutation({
     mutationFn: () => client.policy.rollback({ version: shadow.version, reason: `Put in force after it was tried: ${shadow.reason}` }),
-    onSuccess,
+    // Refused, it shows what came into force meanwhile.
+    onSettled: onSuccess,
   })
-  const failure = end.error ?? use.error
+  const compare = useMutation({
+    mutationFn: async () => {
+      const [{ document }, { stringify }] = await Promise.all([client.policy.version(shadow.version), import('yaml')])
+      return stringify(document)
+    },
+    onSuccess: onCompare,
+  })
+  const failure = end.error ?? use.error ?? compare.error
+  const basedOn = report.data?.basedOn ?? inForce
   return (
     <section aria-labelledby="shadow-title" className="panel" data-testid="shadow">
       <h2 id="shadow-title">Trial of version {shadow.version}</h2>
@@ -65,15 +82,27 @@ export function ShadowSection({ shadow }: { shadow: PolicyVersion }) {
           </>
         )}
       </Loaded>
+      {basedOn !== inForce && (
+        <Notice tone="warning">
+          Version {inForce} came into force after this trial began. Activating the trial would take back what it changed.
+        </Notice>
+      )}
       <Failure of={failure} />
       {me.roles.includes('admin') && (
         <div className="row-head">
           <Button variant="outlined" disabled={!online || end.isPending} onClick={() => end.mutate()}>
             End the trial
           </Button>
-          <Button variant="contained" disabled={!online || use.isPending} onClick={() => use.mutate()}>
-            Activate
-          </Button>
+          {basedOn === inForce && (
+            <Button variant="contained" disabled={!online || use.isPending} onClick={() => use.mutate()}>
+              Activate
+            </Button>
+          )}
+          {basedOn !== inForce && onCompare && (
+            <Button variant="contained" disabled={!online || compare.isPending} onClick={() => compare.mutate()}>
+              Compare with version {inForce}
+            </Button>
+          )}
         </div>
       )}
     </section>

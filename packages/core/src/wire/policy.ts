@@ -258,6 +258,11 @@ export type ReplayedActions = z.infer<typeof ReplayedActions>
 /** The shadow version's decisions that differ, since it was saved. It counts the actions that the caller may see. */
 export const ShadowReport = z.object({
   version: z.int(),
+  /**
+   * The version that was in force when the trial began. While another one is, the trial is not put in force: `revision_mismatch`. Null where
+   * that is not known.
+   */
+  basedOn: z.int().nullable(),
   since: z.string(),
   /** Actions proposed since. */
   evaluated: z.int(),

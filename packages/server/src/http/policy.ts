@@ -130,8 +130,8 @@ function inForceRoutes(app: App, deps: HttpDeps): void {
     '/api/policy/rollback',
     route('admin', {
       operationId: 'rollBackPolicy',
-      summary: 'Put an earlier version of the policy in force again',
-      errors: ['not_found'],
+      summary: 'Put an earlier version of the policy in force again, or the one on trial',
+      errors: ['not_found', 'revision_mismatch'],
       body: RollbackBody,
       response: { 200: SavedPolicy },
     }),
@@ -143,11 +143,9 @@ function inForceRoutes(app: App, deps: HttpDeps): void {
       // Tools and agents may have changed since then.
       await deps.registered.list()
       const document = readPolicy(documentOf(old), worldOf(deps))
-      return save(
-        deps,
-        { document, written: old.written ?? undefined, reason, use: 'force', author: principal, basedOn: undefined },
-        caller,
-      )
+      // People go back to an earlier version to undo later ones. A trial was a change to the version that it was saved on top of.
+      const tried = old.in_use === 'shadow' && old.replaces !== null ? { tried: old.number, basedOn: old.replaces } : { basedOn: undefined }
+      return save(deps, { document, written: old.written ?? undefined, reason, use: 'force', author: principal, ...tried }, caller)
     },
   )
 }

@@ -13,6 +13,8 @@ export interface Save {
   author: Principal
   /** The version that the author's change is based on; undefined when they send no document. */
   basedOn: number | undefined
+  /** The version on trial that is put in force. */
+  tried?: number
 }
 
 /**
@@ -24,8 +26,11 @@ export function* savePolicy(policies: Policies, outbox: Outbox, save: Save, nowM
   yield* lock(SYSTEM)
   const { version } = yield* policies.inForce()
   if (save.basedOn !== undefined && save.basedOn !== version) {
-    const why = `version ${version} of the policy came into force meanwhile, not ${save.basedOn}: read it, and save again on top of it`
-    throw new CountersignError('revision_mismatch', why, { version })
+    const why =
+      save.tried === undefined
+        ? `came into force meanwhile, not ${save.basedOn}: read it, and save again on top of it`
+        : `came into force since version ${save.tried} was put on trial beside version ${save.basedOn}: save what was tried on top of it`
+    throw new CountersignError('revision_mismatch', `version ${version} of the policy ${why}`, { version })
   }
   const { document, written, reason, use, author } = save
   return yield* insertVersion(outbox, { document, written, source: 'api', author: author.id, reason, use }, nowMs)

@@ -12,7 +12,7 @@ const MAX_SAMPLES = 50
 export function* reportShadow(reader: visibility.Reader | undefined): Tx<ShadowReport> {
   const tried = (yield* policyVersions.inUse.all({})).find(({ in_use }) => in_use === 'shadow')
   if (!tried) throw new CountersignError('not_found', 'no version of the policy is being tried')
-  const { number: shadow, created_at } = yield* findVersion(tried.number)
+  const { number: shadow, replaces, created_at } = yield* findVersion(tried.number)
   const counts = (yield* policyVersions.countDifferences(shadow, reader)).map(({ was, would_be, count }) => ({
     was,
     wouldBe: would_be,
@@ -24,6 +24,7 @@ export function* reportShadow(reader: visibility.Reader | undefined): Tx<ShadowR
   })
   return {
     version: shadow,
+    basedOn: replaces,
     since: new Date(created_at).toISOString(),
     evaluated: yield* policyVersions.countProposedSince(created_at, reader),
     differences: counts.reduce((sum, { count }) => sum + count, 0),
