@@ -3,6 +3,7 @@ import type { SetupProblem } from '@countersign/toolkit'
 import { dotted, listKnownKeys, zodFindings } from '@countersign/toolkit/internal'
 import { LineCounter, parseDocument } from 'yaml'
 import { findPolicyProblems, type PolicyProblem, type PolicyWorld } from './problems.ts'
+import { refuseRepeatedKeys, tooManyAliases } from './yaml-limits.ts'
 import { type LineOf, linesOf } from './yaml-lines.ts'
 import { yamlProblem } from './yaml-problem.ts'
 
@@ -46,11 +47,12 @@ export function checkPolicy(given: string | object, world: PolicyWorld): Checked
 
 type ReadText = { data: unknown; lineOf?: LineOf } | { problem: string }
 
-/** Parses JSON as YAML, too, because this parser refuses duplicate keys in both. */
+/** Parses JSON as YAML, too, so that duplicate keys are refused in both. */
 function readText(text: string): ReadText {
   const lineCounter = new LineCounter()
-  const document = parseDocument(text, { prettyErrors: true, lineCounter })
-  const wrong = yamlProblem(document, lineCounter)
+  const document = parseDocument(text, { prettyErrors: true, lineCounter, uniqueKeys: false })
+  refuseRepeatedKeys(document, lineCounter)
+  const wrong = yamlProblem(document, lineCounter) ?? tooManyAliases(document)
   if (wrong !== undefined) return { problem: wrong }
   try {
     const checked = checkJson(document.toJS())

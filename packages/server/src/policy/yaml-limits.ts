@@ -1,0 +1,41 @@
+import { type Document, isScalar, type LineCounter, visit, YAMLParseError } from 'yaml'
+
+/**
+ * Adds an error for the first key that a map has twice, to a document that was parsed with `uniqueKeys: false`. The parser's own check
+ * compares each key with all before it: 60,000 keys, which fit into a request, would hold up the server for a minute.
+ */
+export function refuseRepeatedKeys(document: Document.Parsed, lineCounter: LineCounter): void {
+  let first: readonly [start: number, end: number] | undefined
+  visit(document, {
+    Map(_, { items }) {
+      const seen = new Set<unknown>()
+      for (const { key } of items) {
+        if (!isScalar(key) || !key.range) continue
+        const [start, end] = key.range
+        if (seen.has(key.value)) {
+          if (!first || start < first[0]) first = [start, end]
+          return
+        }
+        seen.add(key.value)
+      }
+    },
+  })
+  if (!first) return
+  const [start, end] = first
+  const error = new YAMLParseError([start, start + 1], 'DUPLICATE_KEY', 'Map keys must be unique')
+  error.linePos = [lineCounter.linePos(start)]
+  // The errors stand in the order of the text.
+  const later = document.errors.findIndex(({ pos }) => pos[0] >= end)
+  document.errors.splice(later < 0 ? document.errors.length : later, 0, error)
+}
+
+const MAX_ALIASES = 1_000
+
+/** Returns the problem of a document with very many aliases: for each of them, all anchors before it are looked through. */
+export function tooManyAliases(document: Document.Parsed): string | undefined {
+  let count = 0
+  visit(document, {
+    Alias: () => (++count > MAX_ALIASES ? visit.BREAK : undefined),
+  })
+  return count > MAX_ALIASES ? `has more than ${MAX_ALIASES.toLocaleString('en')} aliases, such as *name` : undefined
+}
