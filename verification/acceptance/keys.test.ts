@@ -140,6 +140,37 @@ test('a key for some roles of its person approves one action of a session, and n
   expect((await approve('approve')).status).toBe(200)
 })
 
+test('a key for some roles of its person decides nothing by a delegation, which a key for all of them does', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using server = await startTestServer({
+    config: {
+      ...talk.config,
+      tools: toolsOf(target),
+      policy: { rules: [{ name: 'finance decides', match: { tool: 'keyed' }, verdict: 'ask', requires: { roles: ['finance'] } }] },
+    },
+    scripts: talk.scripts,
+  })
+  const fay = await server.as({ name: 'Fay', kind: 'person', roles: ['finance'] })
+  const eva = await server.as({ name: 'Eva', kind: 'person', roles: ['approver', 'member'] })
+  const bot = await server.as({ name: 'bot', kind: 'agent', person: null })
+  const further = async (limits: object) =>
+    withKey(server, (await server.makeKey({ name: 'more', kind: 'person', person: eva.principal.id, ...limits })).key)
+  await fay.post('/api/delegations', { to: eva.principal.id, expiresIn: 'PT1H' })
+  const { id } = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' } })
+  const decide = (who: ReturnType<typeof withKey>) => who.send('POST', `/api/actions/${id}/decision`, { body: { verdict: 'approve' } })
+  const mine = async (who: ReturnType<typeof withKey>) =>
+    (await who.get('/api/actions?mine=true')).items.map((one: { id: string }) => one.id)
+
+  for (const roles of [['approver'], []]) {
+    const half = await further({ roles })
+    expect(await mine(half), `roles ${roles}`).toEqual([])
+    expect((await decide(half)).status, `roles ${roles}`).toBe(404)
+  }
+  const full = await further({ scopes: ['decide'] })
+  expect(await mine(full)).toEqual([id])
+  expect(await decide(full)).toMatchObject({ status: 200, body: { votes: [{ by: { name: 'Eva' }, for: { name: 'Fay' } }] } })
+})
+
 test('a key that only asks does not sign its person out everywhere', async () => {
   await using server = await startTestServer(talk)
   const ana = await server.as({ name: 'Ana', kind: 'person', roles: ['approver'] })

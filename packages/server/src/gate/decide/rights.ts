@@ -1,6 +1,6 @@
 import { meetsRoles, type Principal, type Requirements } from '@countersign/core'
 import { type ActionRow, delegations, type PrincipalRow, principals, stored, type Tx, type VoteRow, votes } from '../../store/index.ts'
-import { whyNeverDecides } from '../caller.ts'
+import { rolesLeftOut, whyNeverDecides } from '../caller.ts'
 import { askingPersons } from './requesters.ts'
 
 /** Returns the requirements of an action for the people who decide about it. */
@@ -42,9 +42,13 @@ export function* findRight(row: ActionRow, principal: Principal, nowMs: number, 
   return yield* findLentRight(row, { requires, excluded, principal, nowMs }, known)
 }
 
-/** The ids of the people in whose place somebody is, the earliest delegation first. */
-export function* lenderIdsOf({ id }: Principal, nowMs: number): Tx<string[]> {
-  const delegated = yield* delegations.delegationsTo.all({ to_id: id, now: nowMs })
+/**
+ * The ids of the people in whose place somebody is, the earliest delegation first. Nobody for a key that leaves out a role of its person: it
+ * would decide with roles that it was made without.
+ */
+export function* lenderIdsOf(principal: Principal, nowMs: number): Tx<string[]> {
+  const delegated = yield* delegations.delegationsTo.all({ to_id: principal.id, now: nowMs })
+  if (delegated.length === 0 || (yield* rolesLeftOut(principal)).length > 0) return []
   return delegated.map(({ from_id }) => from_id)
 }
 
