@@ -171,6 +171,45 @@ test('a key for some roles of its person decides nothing by a delegation, which 
   expect(await decide(full)).toMatchObject({ status: 200, body: { votes: [{ by: { name: 'Eva' }, for: { name: 'Fay' } }] } })
 })
 
+test('a key for some roles of its person has no agent act with the others: it writes in no session', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  const when = '"ops" in requester.roles'
+  await using server = await startTestServer({
+    config: {
+      agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } },
+      tools: toolsOf(target),
+      policy: { rules: [{ name: 'ops may', match: { tool: 'keyed', when }, verdict: 'allow' }] },
+    },
+    scripts: { desk: [{ calls: [{ tool: 'keyed', arguments: { what: 'x' } }] }, { text: 'Done.' }] },
+  })
+  const eva = await server.as({ name: 'Eva', kind: 'person', roles: ['member', 'ops'] })
+  const further = async (limits: object) =>
+    withKey(server, (await server.makeKey({ name: 'more', kind: 'person', person: eva.principal.id, ...limits })).key)
+  const half = await further({ roles: ['member'] })
+  expect((await half.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' } })).state).toBe('proposed')
+
+  const { id: sessionId } = await half.post('/api/sessions', {})
+  const tries: [string, object][] = [
+    [`/api/sessions/${sessionId}/messages`, { content: 'go' }],
+    ['/api/chat', { sessionId, message: 'go' }],
+    ['/api/chat', { message: 'go' }],
+    ['/api/agent-requests', { sessionId, message: 'go' }],
+    ['/api/agent-requests', { message: 'go' }],
+  ]
+  for (const [path, body] of tries) {
+    const refused = await half.send('POST', path, { body })
+    expect(refused, path).toMatchObject({ status: 403, body: { detail: expect.stringContaining('it leaves out ops') } })
+  }
+  await server.settle()
+  expect((await eva.get(`/api/sessions/${sessionId}/messages`)).items).toEqual([])
+  expect(target.writes).toEqual([])
+
+  const full = await further({ scopes: ['propose'] })
+  await full.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
+  await server.settle()
+  expect((await eva.get(`/api/actions?session=${sessionId}`)).items).toMatchObject([{ state: 'succeeded', policy: { rule: 'ops may' } }])
+})
+
 test('a key that only asks does not sign its person out everywhere', async () => {
   await using server = await startTestServer(talk)
   const ana = await server.as({ name: 'Ana', kind: 'person', roles: ['approver'] })

@@ -6,6 +6,7 @@ import {
   isoTime,
   partOf,
   type RunContext,
+  requireAllRoles,
   requirementsOf,
   requireWriter,
   transactOnce,
@@ -133,6 +134,8 @@ function* takeMessage(deps: AgentDeps, context: CallerContext, { sessionId, cont
     const decided = yield* viewActions(answered.filter((row) => !isExpired(row)))
     posted = { messageId, decided, ...(problem && { undecided: problem, waiting: yield* viewWaiting(waiting) }) }
   } else {
+    // The agent acts with all roles of everybody who wrote to it.
+    yield* requireAllRoles(caller.principal, 'write in a session')
     yield* requireParticipant(writer.row, caller.principal)
     // Between the end of a run and the beginning of a request's, the next run is that request's alone.
     const isRequestNext = queued.some(({ run_id }) => run_id !== null)

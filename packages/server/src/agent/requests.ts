@@ -1,6 +1,6 @@
 import { type AgentRequest, type AgentRequestBody, assert, CountersignError, type RequestView } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type Caller, readerOf, requireVisibleAction, requireVisibleSession, requireWriter } from '../gate/index.ts'
+import { type Caller, readerOf, requireAllRoles, requireVisibleAction, requireVisibleSession, requireWriter } from '../gate/index.ts'
 import {
   type AgentRequestRow,
   actions,
@@ -36,6 +36,7 @@ export async function createRequest(
     const inSession = place.sessionId ?? (yield* insertSessionOnce({ agent: place.agent, title: '', now }, caller))
     return yield* idempotently(caller.once, now, function* () {
       const session = yield* findVisibleSession(inSession, caller)
+      yield* requireAllRoles(caller.principal, 'write in a session')
       yield* requireParticipant(session, caller.principal)
       const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
       const id = newId('run', now)

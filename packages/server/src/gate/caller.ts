@@ -128,14 +128,15 @@ export function requireOwnSignIn(principal: Principal, what: string): void {
 /** The roles of its person that the key in use does not carry. */
 export function* rolesLeftOut({ id, roles }: Principal): Tx<string[]> {
   const person = yield* principals.findPrincipal.first({ id })
-  // Compared as text first: nearly every key carries all of them.
+  // Compared as text first: nearly every key carries all of them, and this is asked for each message.
   if (!person || person.roles === JSON.stringify(roles)) return []
   const held: string[] = JSON.parse(person.roles)
   return held.filter((role) => !roles.includes(role))
 }
 
 /**
- * What a person lends or allows for later counts by all roles that they hold then, so a key that carries only some of them gives nothing out.
+ * What a person lends, allows for later or asks of an agent counts by all roles that they hold then, so a key that carries only some of them
+ * does nothing of this.
  * @param what Of the refusal: "this key may not <what>".
  * @throws CountersignError `forbidden` for a key that leaves out a role of its person.
  */

@@ -5,6 +5,7 @@ export {
   mayDecide,
   partOf,
   requireAdmin,
+  requireAllRoles,
   requireOwnSignIn,
   requirePerson,
   requireScope,
