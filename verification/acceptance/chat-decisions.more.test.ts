@@ -121,6 +121,25 @@ test('the word of an agent, a service or a viewer decides nothing, by whatever r
   expect(talk.target.writes).toEqual([])
 })
 
+test('the word of somebody with a vote decides, also where they ask agents for nothing: by a group, or with a key that only decides', async () => {
+  const requires = { roles: ['finance'] }
+  await using talk = await startTalk({
+    says: ['a', 'b'].flatMap((id) => [{ calls: [call(id, 'keyed', id)] }, { text: 'Right.' }]),
+    policy: { rules: [{ name: 'finance decides', match: { tool: 'keyed' }, verdict: 'ask', requires }] },
+  })
+  const { server } = talk
+  const fay = await server.as({ name: 'Fay', kind: 'person', roles: ['finance'] })
+  const cy = await server.as({ name: 'Cy', kind: 'person', roles: ['approver', 'finance'], scopes: ['decide'] })
+  for (const who of [fay, cy]) {
+    const { path, actionIds } = await waiting(server.admin)
+    await who.get(path)
+    talk.letPeopleRead()
+    expect((await who.send('POST', `${path}/messages`, { body: { content: 'do more' } })).status).toBe(403)
+    expect((await who.post(`${path}/messages`, { content: 'no' })).decided).toMatchObject([{ id: actionIds[0], state: 'declined' }])
+    await server.settle()
+  }
+})
+
 test('where nothing waits, a command word is a message like any other', async () => {
   await using talk = await startTalk({ says: [{ text: 'Yes to what?' }] })
   const { admin } = talk.server

@@ -115,7 +115,6 @@ function* takeMessage(deps: AgentDeps, context: CallerContext, { sessionId, cont
   const { outbox, caller, nowMs: now } = context
   const author = principals.findPrincipal.first({ id: caller.principal.id })
   const writer = yield* writeVisibleSession({ outbox, caller, now }, sessionId, [author])
-  requireWriter(caller.principal)
   const opened = { ...context, session: writer }
   const { open, run, queued } = writer.state
   const waiting = open.filter((action) => action.state === 'proposed').map((action) => action.id)
@@ -134,6 +133,7 @@ function* takeMessage(deps: AgentDeps, context: CallerContext, { sessionId, cont
     const decided = yield* viewActions(answered.filter((row) => !isExpired(row)))
     posted = { messageId, decided, ...(problem && { undecided: problem, waiting: yield* viewWaiting(waiting) }) }
   } else {
+    requireWriter(caller.principal)
     // The agent acts with all roles of everybody who wrote to it.
     yield* requireAllRoles(caller.principal, 'write in a session')
     yield* requireParticipant(writer.row, caller.principal)
