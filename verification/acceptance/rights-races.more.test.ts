@@ -154,6 +154,31 @@ test.skipIf(inject('database') !== 'postgres')(
   },
 )
 
+test.skipIf(inject('database') !== 'postgres')(
+  'whoever is uninvited while they ask the agent for something has asked for nothing',
+  async () => {
+    await using desk = await startDesk()
+    const ana = await desk.made({ name: 'Ana', kind: 'person', roles: ['member'] })
+    const bo = await desk.made({ name: 'Bo', kind: 'person', roles: ['approver'] })
+    const { id: sessionId } = await ana.here.post('/api/sessions', {})
+    const path = `/api/sessions/${sessionId}`
+    await ana.here.post(`${path}/participants`, { person: bo.principal.id })
+    const { requestId } = await bo.here.post('/api/agent-requests', { sessionId, message: 'later' })
+    const before = (await ana.here.get(`${path}/messages`)).items
+    const held = await holdLock(desk.here, sessionId)
+    const asked = [
+      bo.here.send('POST', `/api/agent-requests/${requestId}/execute`, { body: {} }),
+      bo.there.send('POST', '/api/agent-requests', { body: { sessionId, message: 'more' } }),
+    ]
+    await held.isWaitedFor(2)
+    await held.change('delete from session_participant where principal_id = $1', [bo.principal.id])
+    await held.commit()
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([404, 404])
+    await desk.settle()
+    expect((await ana.here.get(`${path}/messages`)).items).toEqual(before)
+  },
+)
+
 test('a grant that expires while calls are proposed allows what was proposed before that, and nothing begins by it later', async () => {
   // On a fast machine, calls are proposed sooner than they begin: those that have not begun when the grant expires wait for people again.
   await using desk = await startDesk({ rules: [], limits: { waitingPerAgent: 10_000 } })

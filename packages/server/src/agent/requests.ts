@@ -17,7 +17,7 @@ import { findAgent, insertSessionOnce, titleFrom } from './messages.ts'
 import { requireParticipant } from './participants.ts'
 import { type RequestPlace, viewRequestNow } from './request-answer.ts'
 import { startRun } from './run.ts'
-import { findVisibleSession, writeOpenSession } from './session.ts'
+import { writeVisibleSession } from './session.ts'
 
 /**
  * Takes a request that does not run by itself: its message is held, and nothing calls the model for it before {@link callRequest}.
@@ -35,10 +35,9 @@ export async function createRequest(
   const request = await deps.store.transact(function* (outbox) {
     const inSession = place.sessionId ?? (yield* insertSessionOnce({ agent: place.agent, title: '', now }, caller))
     return yield* idempotently(caller.once, now, function* () {
-      const session = yield* findVisibleSession(inSession, caller)
+      const writer = yield* writeVisibleSession({ outbox, caller, now }, inSession, [])
       yield* requireAllRoles(caller.principal, 'write in a session')
-      yield* requireParticipant(session, caller.principal)
-      const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
+      yield* requireParticipant(writer.row, caller.principal)
       const id = newId('run', now)
       if (writer.row.title === '') writer.row.title = titleFrom(message)
       const held = yield* writer.message({
@@ -50,10 +49,10 @@ export async function createRequest(
         author: { id: caller.principal.id, name: caller.principal.name },
         inHistory: false,
       })
-      yield* agentRequests.insertRequest.run({ id, session_id: session.id, held_seq: held.seq })
+      yield* agentRequests.insertRequest.run({ id, session_id: inSession, held_seq: held.seq })
       checkpoint('request.storing')
       yield* writer.finish()
-      return { requestId: id, sessionId: session.id, status: 'held' as const }
+      return { requestId: id, sessionId: inSession, status: 'held' as const }
     })
   })
   checkpoint('request.after_store')
@@ -71,8 +70,9 @@ export async function callRequest(deps: AgentDeps, requestId: string, caller: Ca
   const place = await deps.store.transact(function* (outbox) {
     const { request, session } = yield* findVisibleRequest(requestId, caller)
     requireWriter(caller.principal)
-    yield* requireParticipant(session, caller.principal)
-    const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
+    // Asked once the session is held: whoever is uninvited meanwhile begins nothing.
+    const writer = yield* writeVisibleSession({ outbox, caller, now }, session.id, [])
+    yield* requireParticipant(writer.row, caller.principal)
     if (yield* writer.enqueueHeld(request.held_seq)) {
       const { open, run } = writer.state
       if (open.length === 0 && run?.state !== 'open') yield* startRun(outbox, writer, now)
