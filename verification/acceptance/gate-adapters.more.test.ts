@@ -9,10 +9,11 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { gate as gateAiSdk } from '../../packages/client/src/gate/ai-sdk.ts'
 import { gate as gateLangchain } from '../../packages/client/src/gate/langchain.ts'
+import { gate as gateMastra } from '../../packages/client/src/gate/mastra.ts'
 import { gate as gateAgents } from '../../packages/client/src/gate/openai-agents.ts'
 import { createClient } from '../../packages/client/src/index.ts'
 import { COMPILE_CACHE } from '../testing/compile-cache.ts'
-import { FRAMEWORKS, type RunAgent, type RunOptions, type ScriptedCall, SET } from '../testing/gate-frameworks.ts'
+import { FRAMEWORKS, importMastra, type RunAgent, type RunOptions, type ScriptedCall, SET } from '../testing/gate-frameworks.ts'
 import { type GateServer, openGateServer, openLedger } from '../testing/gate-server.ts'
 
 const SHIP = { order: 'ORD-1', status: 'shipped' }
@@ -179,6 +180,77 @@ each('%s: an agent that is killed while its tool runs never runs it again, and i
   await using second = startAgent(framework, desk)
   expect(await second.nextWord()).toMatch(/^heard "It is not known whether this was carried out/)
   expect(await desk.all()).toMatchObject([{ state: 'outcome_unknown', attempt: 1 }])
+})
+
+/** A schema that makes something else of its own output. The server's declaration of the tool says nothing of that. */
+const STRESSED = { schema: SET.schema.extend({ status: z.string().overwrite((status) => `${status}!`) }) }
+const stressed = (status: string) => ({ order: 'ORD-1', status })
+
+/** Of the frameworks that give a tool what its schema made, so that people see that. */
+const afterSchema = test.each(['ai-sdk', 'openai-agents'] as const)
+
+afterSchema('%s: a schema that transforms is applied once: what people approved is what runs', async (name) => {
+  await using desk = await openGateServer()
+  const ledger = openLedger()
+  const running = runOne(FRAMEWORKS[name])(desk, ledger, CALL, { set: STRESSED })
+  const action = await desk.nextWaiting()
+  expect(action.arguments).toEqual(stressed('shipped!'))
+  await desk.decide(action, 'approve')
+  expect(await running).toBe('{"done":"shipped!"}')
+  expect(ledger.ran).toEqual([stressed('shipped!')])
+})
+
+afterSchema('%s: what a person changed does not run where the schema would make something else of it', async (name) => {
+  await using desk = await openGateServer()
+  const ledger = openLedger()
+  const running = runOne(FRAMEWORKS[name])(desk, ledger, CALL, { set: STRESSED })
+  await desk.decide(await desk.nextWaiting(), 'approve', { arguments: stressed('lost') })
+  expect(await running).toContain("The tool's own schema makes other values of the approved arguments")
+  expect(ledger.ran).toEqual([])
+})
+
+test('mastra: in a run, which applies a schema twice, a call does not run where the second time changes what people approved', async () => {
+  await using desk = await openGateServer()
+  const ledger = openLedger()
+  const running = runOne(FRAMEWORKS.mastra)(desk, ledger, CALL, { set: STRESSED })
+  const action = await desk.nextWaiting()
+  expect(action.arguments).toEqual(stressed('shipped!'))
+  await desk.decide(action, 'approve')
+  expect(await running).toContain("The tool's own schema makes other values of the approved arguments")
+  expect(ledger.ran).toEqual([])
+})
+
+test('mastra: a tool that is called outside of a run applies its schema once to what people approved', async () => {
+  await using desk = await openGateServer()
+  const { createTool } = await importMastra()
+  const ledger = openLedger()
+  const given = createTool({ id: 'setStatus', ...SET, inputSchema: STRESSED.schema, execute: ledger.setStatus })
+  const tool = gateMastra(desk.client, given) as { execute?(input: typeof SHIP): Promise<unknown> }
+  const running = tool.execute?.(SHIP)
+  const action = await desk.nextWaiting()
+  expect(action.arguments).toEqual(SHIP)
+  await desk.decide(action, 'approve')
+  expect(await running).toEqual({ done: 'shipped!' })
+  expect(ledger.ran).toEqual([stressed('shipped!')])
+})
+
+test('langchain: a schema that transforms is applied once, with a tool call of the model and without', async () => {
+  await using desk = await openGateServer()
+  const ledger = openLedger()
+  const tool = gateLangchain(desk.client, langchainTool(ledger.setStatus, { name: 'setStatus', ...SET, ...STRESSED }))
+
+  const called = tool.invoke({ type: 'tool_call', id: 'call_1', name: 'setStatus', args: SHIP })
+  const said = await desk.nextWaiting()
+  expect(said.arguments).toEqual(SHIP)
+  await desk.decide(said, 'approve')
+  await called
+
+  const running = tool.invoke(SHIP)
+  const made = await desk.nextWaiting()
+  expect(made.arguments).toEqual(stressed('shipped!'))
+  await desk.decide(made, 'approve')
+  await running
+  expect(ledger.ran).toEqual([stressed('shipped!'), stressed('shipped!')])
 })
 
 test('langchain: a tool keeps its artifact where people changed the arguments, and without a run there is none', async () => {

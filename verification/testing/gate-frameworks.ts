@@ -27,7 +27,11 @@ export interface ScriptedCall {
   args: Record<string, unknown>
 }
 
-export type RunOptions = GateOptions & { signal?: AbortSignal }
+export type RunOptions = GateOptions & {
+  signal?: AbortSignal
+  /** Another declaration of the tool `setStatus` in the agent's program. */
+  set?: Pick<typeof SET, 'schema'>
+}
 
 /** Runs an agent whose model makes these calls in one step, then says something. Resolves with what the model was told, by tool call id. */
 export type RunAgent = (client: Client, work: Work, calls: readonly ScriptedCall[], options?: RunOptions) => Promise<Record<string, string>>
@@ -65,8 +69,8 @@ export const agentsModel = (...calls: ScriptedCall[]): ScriptedModel =>
 export const langchainModel = (...calls: ScriptedCall[]) =>
   (calls.length > 0 ? fakeModel().respondWithTools(calls) : fakeModel()).respond(new AIMessage('I see.'))
 
-const langchainTools = (client: Client, work: Work, options: GateOptions) =>
-  [langchainTool(work.readOrder, { name: 'readOrder', ...READ }), langchainTool(work.setStatus, { name: 'setStatus', ...SET })].map(
+const langchainTools = (client: Client, work: Work, options: GateOptions, set: Pick<typeof SET, 'schema'>) =>
+  [langchainTool(work.readOrder, { name: 'readOrder', ...READ }), langchainTool(work.setStatus, { name: 'setStatus', ...SET, ...set })].map(
     (tool) => gateLangchain(client, tool, options),
   )
 
@@ -152,7 +156,7 @@ export const importMastra = async (): Promise<Mastra> => {
 
 /** Every way to put tools behind the gate, by name. */
 export const FRAMEWORKS: Readonly<Record<'functions' | 'ai-sdk' | 'openai-agents' | 'langchain' | 'langgraph' | 'mastra', RunAgent>> = {
-  async functions(client, work, calls, { signal, ...options } = {}) {
+  async functions(client, work, calls, { signal, set: _, ...options } = {}) {
     const tools = gateFunctions(client, work, options)
     const heard = await Promise.all(
       calls.map(async ({ id, name, args }) => {
@@ -163,47 +167,47 @@ export const FRAMEWORKS: Readonly<Record<'functions' | 'ai-sdk' | 'openai-agents
     return Object.fromEntries(heard)
   },
 
-  async 'ai-sdk'(client, work, calls, { signal, ...options } = {}) {
+  async 'ai-sdk'(client, work, calls, { signal, set = SET, ...options } = {}) {
     const model = aiModel(...calls)
     const tools = {
       readOrder: aiTool({ description: READ.description, inputSchema: READ.schema, execute: work.readOrder }),
-      setStatus: aiTool({ description: SET.description, inputSchema: SET.schema, execute: work.setStatus }),
+      setStatus: aiTool({ description: SET.description, inputSchema: set.schema, execute: work.setStatus }),
     }
     const gated = gateAiSdk(client, tools, options)
     await generateText({ model, tools: gated, prompt: 'go', stopWhen: isStepCount(3), ...(signal && { abortSignal: signal }) })
     return toldToAiModel(model)
   },
 
-  async 'openai-agents'(client, work, calls, { signal, ...options } = {}) {
+  async 'openai-agents'(client, work, calls, { signal, set = SET, ...options } = {}) {
     const model = agentsModel(...calls)
     const gatedTool = gateAgents(client, agentsTool, options)
     const tools = [
       gatedTool({ name: 'readOrder', description: READ.description, parameters: READ.schema, execute: work.readOrder }),
-      gatedTool({ name: 'setStatus', description: SET.description, parameters: SET.schema, execute: work.setStatus }),
+      gatedTool({ name: 'setStatus', description: SET.description, parameters: set.schema, execute: work.setStatus }),
     ]
     const agent = new Agent({ name: 'desk', model, tools })
     await new Runner({ tracingDisabled: true }).run(agent, 'go', { ...(signal && { signal }) })
     return toldToAgents(model)
   },
 
-  async langchain(client, work, calls, { signal, ...options } = {}) {
-    const agent = createAgent({ model: langchainModel(...calls), tools: langchainTools(client, work, options) })
+  async langchain(client, work, calls, { signal, set = SET, ...options } = {}) {
+    const agent = createAgent({ model: langchainModel(...calls), tools: langchainTools(client, work, options, set) })
     const { messages } = await agent.invoke({ messages: [{ role: 'user', content: 'go' }] }, { ...(signal && { signal }) })
     return toldToLangchain(messages)
   },
 
-  async langgraph(client, work, calls, { signal, ...options } = {}) {
-    const agent = createReactAgent({ llm: langchainModel(...calls), tools: langchainTools(client, work, options) })
+  async langgraph(client, work, calls, { signal, set = SET, ...options } = {}) {
+    const agent = createReactAgent({ llm: langchainModel(...calls), tools: langchainTools(client, work, options, set) })
     const { messages } = await agent.invoke({ messages: [{ role: 'user', content: 'go' }] }, { ...(signal && { signal }) })
     return toldToLangchain(messages)
   },
 
-  async mastra(client, work, calls, { signal, ...options } = {}) {
+  async mastra(client, work, calls, { signal, set = SET, ...options } = {}) {
     const { Agent: MastraAgent, createTool } = await importMastra()
     const model = aiModel(...calls)
     const tool = (id: 'readOrder' | 'setStatus', { description, schema }: { description: string; schema: z.ZodType }) =>
       gateMastra(client, createTool({ id, description, inputSchema: schema, execute: work[id] }), options)
-    const tools = { readOrder: tool('readOrder', READ), setStatus: tool('setStatus', SET) }
+    const tools = { readOrder: tool('readOrder', READ), setStatus: tool('setStatus', { ...SET, ...set }) }
     const agent = new MastraAgent({ id: 'desk', name: 'desk', instructions: 'go', model, tools })
     await agent.generate('go', { maxSteps: 3, ...(signal && { abortSignal: signal }) })
     signal?.throwIfAborted()

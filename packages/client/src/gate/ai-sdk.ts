@@ -46,8 +46,8 @@ function gateTool(client: GateClient, tool: string, given: ToolLike, options: Ga
           toolCallId,
           arguments: input,
           signal: abortSignal,
-          perform: async (args, { signal }) =>
-            lastOf(await execute.call(given, await approvedInput(inputSchema, args), { ...more, abortSignal: signal })),
+          perform: async (approved, { signal }) =>
+            lastOf(await execute.call(given, await approvedInput(inputSchema, { input, approved }), { ...more, abortSignal: signal })),
         },
         options,
       )

@@ -1,4 +1,4 @@
-import { approvedInput } from './approved-input.ts'
+import { approvedInput, schemaOutput } from './approved-input.ts'
 import { type AskedCall, type GateOptions, gatedCall } from './gated-call.ts'
 import { type LookAt, lookAtOf, withLookAt } from './gated-tools.ts'
 import { type AnswerOptions, lookAtCall, type ParkedAtGate, parkedAtGate } from './parked-call.ts'
@@ -44,7 +44,11 @@ export function gate<Tool extends ToolLike>(client: GateClient, tool: Tool, opti
   const lookAt: LookAt = (toolCallId, input, how) =>
     lookAtCall(client, { ...about, toolCallId, arguments: argumentsOf(input) }, gateOptions, how)
   const call: Call = async (input, runManager, config) => {
-    const asked = { ...about, toolCallId: config?.toolCall?.id, arguments: argumentsOf(config?.toolCall?.args ?? input) }
+    // What the model said, where that is known: the tool's schema is then applied to what was approved. Otherwise LangChain has applied it.
+    const said = config?.toolCall?.args ?? undefined
+    const asked = { ...about, toolCallId: config?.toolCall?.id, arguments: argumentsOf(said ?? input) }
+    const inputOf = (approved: Readonly<Record<string, unknown>>) =>
+      said === undefined ? approvedInput(tool.schema, { input, approved, argumentsOf }) : schemaOutput(tool.schema, approved)
     if (interrupt) await untilDecided(client, asked, gateOptions, interrupt)
     const { status, text, output, changedArguments } = await gatedCall(
       client,
@@ -52,8 +56,8 @@ export function gate<Tool extends ToolLike>(client: GateClient, tool: Tool, opti
         ...asked,
         // The end of a run that was stopped does not take its call back.
         signal: interrupt ? undefined : config?.signal,
-        perform: async (args, { signal }) =>
-          returnedBy(await (run as Call).call(tool, await approvedInput(tool.schema, args), runManager, { ...config, signal })),
+        perform: async (approved, { signal }) =>
+          returnedBy(await (run as Call).call(tool, await inputOf(approved), runManager, { ...config, signal })),
       },
       gateOptions,
     )

@@ -1,4 +1,4 @@
-import { approvedInput } from './approved-input.ts'
+import { sameByOwnSchema, schemaOutput } from './approved-input.ts'
 import { type GateOptions, gatedCall } from './gated-call.ts'
 import { lookAtCall, type ParkedAtGate, parkedAtGate } from './parked-call.ts'
 import type { GateClient } from './register.ts'
@@ -16,6 +16,7 @@ interface ToolLike {
 /** Mastra's second argument of `execute`. */
 interface ExecuteContext {
   abortSignal?: AbortSignal
+  workflow?: unknown
   agent?: { toolCallId?: string; suspend?(payload: unknown): Promise<unknown> }
 }
 
@@ -53,8 +54,11 @@ export function gate<Tool extends ToolLike>(client: GateClient, tool: Tool, { su
         {
           ...asked,
           signal: context.abortSignal,
-          perform: async (args, { signal }) =>
-            execute.call(tool, await approvedInput(inputSchema, args), { ...context, abortSignal: signal }),
+          perform: async (approved, { signal }) => {
+            // Its execute applies the schema by itself. In a run Mastra has applied it before, and a second time must change nothing.
+            await (context.agent || context.workflow ? sameByOwnSchema : schemaOutput)(inputSchema, approved)
+            return execute.call(tool, approved, { ...context, abortSignal: signal })
+          },
         },
         options,
       )

@@ -1,5 +1,5 @@
 import { isCarryOutError } from '../carry-out.ts'
-import { approvedInput } from './approved-input.ts'
+import { approvedInput, schemaOutput } from './approved-input.ts'
 import { type GateOptions, gatedCall } from './gated-call.ts'
 import { type LookAt, lookAtOf, withLookAt } from './gated-tools.ts'
 import { type AnswerOptions, lookAtCall, type ParkedCall } from './parked-call.ts'
@@ -42,7 +42,7 @@ function makeGated(make: (options: ToolOptionsLike) => object, client: GateClien
   const about = { tool: given.name ?? execute.name, description, schema: parameters }
   const lookAt: LookAt = async (toolCallId, input, how) => {
     // As execute gets it: both propose the same call.
-    const parsed = (await approvedInput(parameters, input)) as Readonly<Record<string, unknown>>
+    const parsed = (await schemaOutput(parameters, input)) as Readonly<Record<string, unknown>>
     return lookAtCall(client, { ...about, toolCallId, arguments: parsed }, options, how)
   }
   const gated = make({
@@ -54,8 +54,8 @@ function makeGated(make: (options: ToolOptionsLike) => object, client: GateClien
         toolCallId: details?.toolCall?.callId,
         arguments: input,
         signal: details?.signal,
-        perform: async (args: unknown, { signal }: { signal: AbortSignal }) =>
-          execute.call(given, await approvedInput(parameters, args), context, details && { ...details, signal }),
+        perform: async (approved: Readonly<Record<string, unknown>>, { signal }: { signal: AbortSignal }) =>
+          execute.call(given, await approvedInput(parameters, { input, approved }), context, details && { ...details, signal }),
       }
       const { status, text, output, changedArguments } = await gatedCall(client, call, options)
       return status === 'succeeded' && !changedArguments ? output : text
