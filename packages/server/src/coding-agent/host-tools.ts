@@ -7,6 +7,7 @@ import { About, added, type Definition, Json, oneLine, Worked } from './definiti
 import { fileRule, isPlainFile } from './file-rule.ts'
 import { isObject, type Kind } from './hosts.ts'
 import { MCP } from './mcp/mcp-tool.ts'
+import { readPatch } from './patch-files.ts'
 import { commandRule, isPlainCommand } from './shell/command-rule.ts'
 import { isSensitive } from './shell/programs.ts'
 import { isOutside, readCommand, type ShellReading } from './shell/read-command.ts'
@@ -28,9 +29,6 @@ const COMMAND = {
   assess: ({ shell }: JsonObject) => assessShell(readingOf(shell)),
   grantRules: { mayCover: isPlainCommand, suggest: commandRule },
 }
-
-/** A line of a patch that names a file. Programs that apply patches forgive blanks, so a hidden one would change a file that nobody sees. */
-const NAMES_FILE = /^[ \t]*\*\*\*[ \t]*(?:(?:Add|Update|Delete)[ \t]+File|Move[ \t]+to)[ \t]*:(.+)$/gim
 
 const FILES = { mayCover: isPlainFile, suggest: fileRule }
 
@@ -93,10 +91,7 @@ export const hostTools = (): ToolDraft[] => [
     description: 'Applies a patch to several files.',
     effect: 'write',
     input: z.object({ ...About, patch: z.string().min(1), options: Json, files: Worked, ...Place }),
-    work: ({ patch, folder }: { patch: string; folder: string }) => {
-      const files = [...patch.matchAll(NAMES_FILE)].map(([, path = '']) => path.trim())
-      return { files, outside: files.some((path) => isOutside(path, folder)), sensitive: files.some(isSensitive) }
-    },
+    work: ({ patch, folder }: { patch: string; folder: string }) => readPatch(patch, folder),
     describe: ({ files }) => `Patch ${Array.isArray(files) && files.length > 0 ? oneLine(files.join(', ')) : 'files'}`,
     preview: ({ patch, folder, options }) => [added('patch', patch), added('folder', folder), ...optionRows(options)],
     assess: (args) => assessFile(args, 'changes'),
