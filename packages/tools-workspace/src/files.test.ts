@@ -308,6 +308,21 @@ test('a search takes a text or a pattern, whose time is bounded whatever it is',
   await expect(run('search', {})).rejects.toMatchObject({ message: 'Give a text or a pattern, one of them.' })
 })
 
+test('what the workspace leaves out is neither listed nor found nor read nor written, below a folder with a dot as well', async () => {
+  using folder = tempFolder({
+    '.devcontainer/.env': 'TOKEN=1\n',
+    '.devcontainer/setup.sh': 'echo TOKEN\n',
+    '.ci/node_modules/x.js': 'TOKEN\n',
+  })
+  const { run } = await openWorkspace({ root: folder.root })
+  expect(await run('listFiles', {})).toEqual({ entries: ['.ci/', '.devcontainer/', '.devcontainer/setup.sh'] })
+  expect(await run('search', { text: 'TOKEN' })).toMatchObject({ hits: [{ path: '.devcontainer/setup.sh' }] })
+  expect(await run('search', { text: 'TOKEN', files: '**/*.sh' })).toMatchObject({ hits: [{ path: '.devcontainer/setup.sh' }] })
+  const refused = { kind: 'refused', message: '.devcontainer/.env is left out of this workspace.' }
+  await expect(run('readFile', { path: '.devcontainer/.env' })).rejects.toMatchObject(refused)
+  await expect(run('editFile', edit('.devcontainer/.env', '1', '2'))).rejects.toMatchObject(refused)
+})
+
 test('kill -9 while a file is written leaves the old bytes, and what was begun is gone after the next start', async () => {
   using folder = tempFolder({ 'docs/a.txt': 'one\n' })
   const script = `

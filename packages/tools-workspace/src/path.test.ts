@@ -69,3 +69,22 @@ test('what is left out takes along what is in it', () => {
     expect(isIgnored(path), path).toBe(true)
   for (const path of ['env', 'a/environment', 'node_modules2/x', 'a/private.md']) expect(isIgnored(path), path).toBe(false)
 })
+
+test('what is left out is left out in folders whose names begin with a dot, too', () => {
+  const isIgnored = openIgnore(['**/.env', '**/.env.*', '**/node_modules', 'private/**', 'secrets/*', '**/*.pem', '{**/keys,a}/b'])
+  for (const path of [
+    '.github/.env',
+    '.docker/app/.env',
+    '.config/.env.local',
+    '.a/node_modules/x',
+    'private/.ssh/key',
+    'private/.x',
+    'secrets/.key',
+    '.certs/a.pem',
+    'a/.b/.pem',
+    '.a/keys/b',
+  ])
+    expect(isIgnored(path), path).toBe(true)
+  for (const path of ['.github/env', '.private/a', '.secrets/key', 'a/.env2', '.pems/a', '.env2.d/x'])
+    expect(isIgnored(path), path).toBe(false)
+})

@@ -1,5 +1,5 @@
-import { posix } from 'node:path'
 import { showInvisible } from '@countersign/core/text'
+import { fitsGlob } from '@countersign/toolkit/internal'
 
 /** A path inside a workspace, parsed from model input: its segments, or the reason in words why it is invalid. */
 export type ReadPath = { segments: readonly string[]; text: string } | { problem: string }
@@ -60,7 +60,7 @@ export function openIgnore(globs: readonly string[]): (text: string) => boolean 
     const segments = text.split('/')
     return segments.some((_, at) => {
       const path = segments.slice(0, at + 1).join('/')
-      return globs.some((glob) => posix.matchesGlob(path, glob))
+      return globs.some((glob) => fitsGlob(path, glob))
     })
   }
 }

@@ -1,9 +1,9 @@
-import { posix } from 'node:path'
 import { createTwoFilesPatch } from 'diff'
 import { RE2JS } from 're2js'
 import { type DiffSide, unifiedDiff } from './diff.ts'
 import { applyEdits, EditProblem, type TextEdit } from './edits.ts'
 import { findText } from './find-text.ts'
+import { fitsGlob } from './fits-glob.ts'
 
 /** The content of wanted lines: a text, or a pattern. */
 export interface Wanted {
@@ -62,7 +62,7 @@ export const JOBS = {
   },
 
   /** Returns the paths that match the glob. */
-  fitting: ({ paths, glob }: { paths: readonly string[]; glob: string }): string[] => paths.filter((path) => posix.matchesGlob(path, glob)),
+  fitting: ({ paths, glob }: { paths: readonly string[]; glob: string }): string[] => paths.filter((path) => fitsGlob(path, glob)),
 
   edit({ text, edits, path }: { text: string; edits: readonly TextEdit[]; path: string }): { text: string } | Problem {
     try {
