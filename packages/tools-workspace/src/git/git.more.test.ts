@@ -309,8 +309,11 @@ test('nothing that a repository configures is run: hooks, filters, monitors, dif
     ['log.showSignature', 'true'],
     ['core.hooksPath', '.git/evil-hooks'],
     ['alias.status', `!${evil}`],
+    // Since 2.54, git runs these.
+    ['hook.evil.command', evil],
+    ...['pre-commit', 'post-checkout', 'reference-transaction', 'post-index-change'].map((event) => ['hook.evil.event', event]),
   ]) {
-    gitIn(folder.root, 'config', key ?? '', value ?? '')
+    gitIn(folder.root, 'config', '--add', key ?? '', value ?? '')
   }
   for (const place of ['hooks', 'evil-hooks']) {
     mkdirSync(join(folder.root, '.git', place), { recursive: true })
@@ -344,6 +347,34 @@ test('nothing that a repository configures is run: hooks, filters, monitors, dif
   await run('switchBranch', { name: 'main' })
   expect(readFileSync(join(folder.root, 'a.txt'), 'utf8')).toBe('a\n')
   expect(existsSync(join(outside.root, 'ran'))).toBe(false)
+})
+
+test('a filter without a name is not run, and hooks of the configuration are turned off for a git that knows them', async () => {
+  using outside = tempFolder()
+  using folder = tempRepository({ 'a.txt': 'a\n', '.gitattributes': '* filter=\n' })
+  const ran = join(outside.root, 'ran')
+  for (const key of ['filter..clean', 'filter..smudge', 'hook..command', 'hook.a b.command'])
+    gitIn(folder.root, 'config', key, `echo ${key} >> ${ran}; cat`)
+  gitIn(folder.root, 'config', 'hook..event', 'reference-transaction')
+  gitIn(folder.root, 'config', 'hook.a b.event', 'post-checkout')
+  folder.write('a.txt', 'b\n')
+  spawnSync('git', ['-C', folder.root, 'diff'])
+  expect(existsSync(ran)).toBe(true)
+  rmSync(ran)
+
+  // Since 2.54, git runs the hooks of the configuration that are not turned off.
+  const hooks = `for name in "" "a b"; do case "$*" in *"-c hook.$name.enabled=false "*) ;; *) echo "$name" >> ${ran};; esac; done; exec "$git" "$@"`
+  await withGit('update-ref', hooks, () =>
+    withGit('switch', hooks, async () => {
+      const { run } = await open(folder)
+      await run('gitStatus', {})
+      expect(((await run('gitDiff', {})) as { diff: string }).diff).toContain('+b')
+      await run('createBranch', { name: 'work' })
+      await run('commit', { paths: ['a.txt'], message: 'Change a' })
+      await run('switchBranch', { name: 'main' })
+    }),
+  )
+  expect(existsSync(ran) && readFileSync(ran, 'utf8')).toBe(false)
 })
 
 test('a repository that says that it is somewhere else is not used', async () => {

@@ -36,7 +36,7 @@ const MAX_WORDS = 500
 
 /**
  * Overrides for settings that the repository's own configuration must not decide: programs to run (hooks, file monitors, pagers, signing),
- * other protocols, other locations. The repository chooses the names of filters, so each configured filter is read and emptied.
+ * other protocols, other locations. The repository chooses the names of filters and hooks, so each is read and turned off.
  */
 const HARDENED = [
   'core.hooksPath=/dev/null',
@@ -100,28 +100,31 @@ function gitAt(root: string, folder: string, program: Program): Git {
   const base = ['--no-pager', '--no-optional-locks', `--git-dir=${folder}`, `--work-tree=${root}`]
   const plain = HARDENED.flatMap((setting) => ['-c', setting])
   const run = async (args: readonly string[], options: GitOptions = {}) => {
-    const filters = await filterNames(root, base, program, options.signal)
-    const emptied = filters.flatMap((name) =>
-      ['clean=', 'smudge=', 'process=', 'required=false'].flatMap((setting) => ['-c', `filter.${name}.${setting}`]),
-    )
-    return start(root, program, [...base, ...plain, ...emptied, ...args], options)
+    const off = await turnedOff(root, base, program, options.signal)
+    return start(root, program, [...base, ...plain, ...off, ...args], options)
   }
   return { run, text: async (args, options) => (await run(args, options)).toString('utf8').replace(/\n$/, '') }
 }
 
-/**
- * Returns the filters that the repository configures, which are programs that git would run on every compared file. Reading their names
- * runs none of them.
- */
-async function filterNames(root: string, base: readonly string[], program: Program, signal: AbortSignal | undefined): Promise<string[]> {
+/** Programs that the configuration of a repository names freely, and the settings that turn one off. */
+const NAMED_PROGRAMS: Readonly<Record<string, readonly string[]>> = {
+  /** Runs on every compared file. */
+  filter: ['clean=', 'smudge=', 'process=', 'required=false'],
+  /** Since 2.54, beside those in `core.hooksPath`. */
+  hook: ['enabled=false'],
+}
+
+/** Returns the options that turn off the filters and hooks that the repository configures. Reading their names runs none of them. */
+async function turnedOff(root: string, base: readonly string[], program: Program, signal: AbortSignal | undefined): Promise<string[]> {
   const listed = await start(root, program, [...base, 'config', '--list', '--name-only', '-z'], { signal })
-  const names = listed
-    .toString('utf8')
-    .split('\0')
-    .flatMap((key) => /^filter\.(.+)\.[^.]+$/s.exec(key)?.[1] ?? [])
-  if (names.some((name) => name.includes('=')))
-    throw new Fault('The configuration of this repository names a filter that cannot be turned off.')
-  return [...new Set(names)]
+  const keys = listed.toString('utf8').split('\0')
+  // A name may be empty, and may have dots.
+  const named = new Set(keys.flatMap((key) => /^((?:filter|hook)\..*)\.[^.]*$/s.exec(key)?.[1] ?? []))
+  if ([...named].some((name) => name.includes('=')))
+    throw new Fault('The configuration of this repository names a filter or a hook that cannot be turned off.')
+  return [...named].flatMap((name) =>
+    (NAMED_PROGRAMS[name.slice(0, name.indexOf('.'))] ?? []).flatMap((setting) => ['-c', `${name}.${setting}`]),
+  )
 }
 
 function start(
