@@ -120,6 +120,11 @@ test('on every route a caller without its right is refused before the request is
   // Gateways alone ask as agents, at an endpoint that stands in no document.
   expect([...used, 'agent'].sort()).toEqual(Object.keys(HOLDERS).sort())
   expect(server.errors).toEqual([])
-  const kept = ({ api_key, audit, ...rest }: Record<string, unknown[]>) => ({ ...rest, keys: api_key?.length })
+  // When a sign-in was used last is written once a minute, which a slow machine takes for this.
+  const kept = ({ api_key, audit, console_session, ...rest }: Record<string, unknown[]>) => ({
+    ...rest,
+    keys: api_key?.length,
+    signedIn: console_session?.map((row) => ({ ...(row as object), seen_at: null })),
+  })
   expect(kept(await server.dump())).toEqual(kept(before))
 })

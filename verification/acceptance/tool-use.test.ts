@@ -50,6 +50,7 @@ test('with 1,500 tools the list asks the database for the last calls in one stat
   using counted = countStatements()
   const { items }: { items: ToolView[] } = await admin.get('/api/tools?use=true')
   expect(counted.sent.filter((text) => /lately/.test(text))).toHaveLength(1)
-  expect(counted.sent.filter((text) => /\baction\b/i.test(text))).toHaveLength(1)
+  // The rounds of the server, which come with time, read actions too, but by no tool.
+  expect(counted.sent.filter((text) => /\baction\b/i.test(text) && /"tool"/.test(text))).toHaveLength(1)
   expect([items.length, items.filter(({ lastCall }) => lastCall).map(({ name }) => name)]).toEqual([1_500, ['look7', 'look1499']])
 })
