@@ -9,7 +9,7 @@ import { useAddress, useTypedParam } from '../shell/use-address.ts'
 import { Loaded, Options, Unseen } from '../ui/index.ts'
 import { AlwaysApproved } from './always-approved.tsx'
 import { FigureView } from './figure-view.tsx'
-import { figuresOf } from './figures.ts'
+import { figuresOf, historyOf } from './figures.ts'
 import { DEFAULT_RANGE, RANGES, statsQueryOf } from './range.ts'
 import '../ui/pages.css'
 import './dashboard.css'
@@ -97,13 +97,19 @@ function Filters({ stats }: { stats: Stats | undefined }) {
 }
 
 /** The numbers that somebody looks for first. */
-function Summary({ stats: { actions, decisions, waiting } }: { stats: Stats }) {
+function Summary({ stats }: { stats: Stats }) {
+  const { actions, decisions, waiting } = stats
   const { answers, byState } = actions
   const decided = answers.approved + answers.declined
   const tiles: { name: string; value: string; href?: string; id: string }[] = [
     { id: 'waiting', name: 'Waiting now', value: waiting.toLocaleString('en'), href: '/waiting?view=waiting' },
     { id: 'proposed', name: 'Proposed', value: actions.total.toLocaleString('en') },
-    { id: 'decisions', name: 'Decisions of people', value: decisions.count.toLocaleString('en'), href: '/history?verdict=ask' },
+    {
+      id: 'decisions',
+      name: 'Decisions of people',
+      value: decisions.count.toLocaleString('en'),
+      href: historyOf({ verdict: 'ask' }, stats),
+    },
     { id: 'approved', name: 'Approved', value: decided === 0 ? '–' : `${Math.round((answers.approved / decided) * 100)} %` },
     { id: 'p50', name: 'Time to decide, p50', value: decisions.medianMs === null ? '–' : spanText(decisions.medianMs) },
     { id: 'p95', name: 'Time to decide, p95', value: decisions.p95Ms === null ? '–' : spanText(decisions.p95Ms) },

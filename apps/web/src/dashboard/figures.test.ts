@@ -1,5 +1,6 @@
 import type { Stats } from '@countersign/client'
 import { expect, onTestFinished, test } from 'vitest'
+import { dayOf } from '../history/days.ts'
 import { partsOf, totalsOf } from './figure.ts'
 import { figuresOf } from './figures.ts'
 import { csvOf } from './save-figure.ts'
@@ -103,9 +104,12 @@ test('a table is saved with a line for each row, and no cell of it is a formula'
   expect(csvOf(figure('by-tool')).split('\r\n')[0]).toBe('"Tool","p95 (ms)","p50 (ms)","Decisions"')
 })
 
-test('a name of the table leads to the list of exactly these', () => {
-  expect(figure('tools').rows[0]?.href).toBe(`/history?${new URLSearchParams({ q: 'tool:"=cmd(\\"x\\")"' })}`)
-  expect(figure('rules').rows[0]?.href).toBe('/history?rule=r')
+test('a name of the table leads to the list of these, from the first day of the period on', () => {
+  const since = dayOf(new Date(STATS.since))
+  expect(figure('tools').rows[0]?.href).toBe(`/history?${new URLSearchParams({ q: 'tool:"=cmd(\\"x\\")"', since })}`)
+  expect(figure('rules').rows[0]?.href).toBe(`/history?rule=r&since=${since}`)
+  const links = figuresOf(STATS).flatMap(({ rows }) => rows.flatMap(({ href }) => href ?? []))
+  expect(links.filter((href) => !href.endsWith(`since=${since}`))).toEqual([])
 })
 
 test('costs are shown where a model has a price; those without one are unknown, and so is the sum', () => {

@@ -1,5 +1,6 @@
 import type { Stats } from '@countersign/client'
 import { spanText } from '@countersign/react'
+import { dayOf } from '../history/days.ts'
 import { NO_RULE } from '../policy/no-rule.ts'
 import type { Figure, FigureColumn } from './figure.ts'
 
@@ -29,7 +30,9 @@ const durations = (id: string, title: string, of: string, rows: Figure['rows']):
   columns: [{ name: 'p95', unit: 'ms', tone: 'soft' }, { name: 'p50', unit: 'ms', tone: 'accent' }, count('Decisions')],
 })
 
-const historyOf = (terms: Record<string, string>): string => `/history?${new URLSearchParams(terms)}`
+/** The address of what was decided in the period or later, as what was proposed in it is: by the days of this browser. */
+export const historyOf = (terms: Record<string, string>, { since }: Pick<Stats, 'since'>): string =>
+  `/history?${new URLSearchParams({ ...terms, since: dayOf(new Date(since)) })}`
 const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
 
 /** The name of an hour of the series in the reader's time, or of a day. The server counts days of UTC: west of it they begin the evening before. */
@@ -60,7 +63,8 @@ function costsOf(models: Stats['models']): Figure[] {
 }
 
 /** Every figure of the dashboard, made from the statistics of a period. */
-export function figuresOf({ actions, decisions, series, bucket, waitingByAge, declineReasons, models }: Stats): Figure[] {
+export function figuresOf(stats: Stats): Figure[] {
+  const { actions, decisions, series, bucket, waitingByAge, declineReasons, models } = stats
   const empty = 'Nothing was proposed in this time'
   return [
     {
@@ -80,7 +84,7 @@ export function figuresOf({ actions, decisions, series, bucket, waitingByAge, de
       'Tool',
       decisions.byTool.map(({ tool, p95Ms, medianMs, count: n }) => ({
         name: tool,
-        href: historyOf({ q: `tool:${quoted(tool)}`, verdict: 'ask' }),
+        href: historyOf({ q: `tool:${quoted(tool)}`, verdict: 'ask' }, stats),
         values: [p95Ms, medianMs, n],
       })),
     ),
@@ -97,7 +101,7 @@ export function figuresOf({ actions, decisions, series, bucket, waitingByAge, de
       decisions.byPerson.map(({ id, name, p95Ms, medianMs, count: n }) => ({
         key: id,
         name,
-        href: historyOf({ decider: name }),
+        href: historyOf({ decider: name }, stats),
         values: [p95Ms, medianMs, n],
       })),
     ),
@@ -107,7 +111,7 @@ export function figuresOf({ actions, decisions, series, bucket, waitingByAge, de
       rows: decisions.byPerson.map(({ id, name, approved, declined }) => ({
         key: id,
         name,
-        href: historyOf({ decider: name }),
+        href: historyOf({ decider: name }, stats),
         values: [approved, declined],
       })),
     },
@@ -130,7 +134,7 @@ export function figuresOf({ actions, decisions, series, bucket, waitingByAge, de
       columns: [count('Proposed', 'muted'), count('People asked', 'accent'), count('Approved'), count('Declined'), count('Failed')],
       rows: actions.byTool.map(({ tool, total, asked, approved, declined, failed }) => ({
         name: tool,
-        href: historyOf({ q: `tool:${quoted(tool)}` }),
+        href: historyOf({ q: `tool:${quoted(tool)}` }, stats),
         values: [total, asked, approved, declined, failed],
       })),
     },
@@ -139,7 +143,7 @@ export function figuresOf({ actions, decisions, series, bucket, waitingByAge, de
       columns: ANSWER_COLUMNS,
       rows: actions.byRule.map(({ rule, ...answers }) => ({
         name: rule === 'default' ? NO_RULE : rule,
-        href: historyOf({ rule }),
+        href: historyOf({ rule }, stats),
         values: answersOf(answers),
       })),
     },
@@ -167,7 +171,7 @@ export function figuresOf({ actions, decisions, series, bucket, waitingByAge, de
       columns: [count('Done', 'good'), count('Failed', 'bad'), count('Outcome unknown', 'warning')],
       rows: actions.byDestination.map(({ destination, succeeded, failed, unknown }) => ({
         name: destination,
-        href: historyOf({ destination }),
+        href: historyOf({ destination }, stats),
         values: [succeeded, failed, unknown],
       })),
     },
