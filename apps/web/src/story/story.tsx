@@ -1,10 +1,10 @@
 import type { Action, ActionStory, SeenBy } from '@countersign/client'
-import { listEdits, showInvisible, spanText, timeOfDay } from '@countersign/react'
+import { listEdits, showInvisible, spanText } from '@countersign/react'
 import { useQuery } from '@tanstack/react-query'
 import { textOf } from '../action/edited-value.ts'
 import { sentenceOf } from '../record/sentences.ts'
 import { useServices } from '../services.tsx'
-import { fullTime } from '../time/relative.ts'
+import { LineTime } from '../time/line-time.tsx'
 import { useNow } from '../time/use-now.ts'
 import { Loaded } from '../ui/index.ts'
 import { type SpanKind, spansOf } from './spans.ts'
@@ -65,14 +65,14 @@ function Steps({ action, story: { steps, names, seen, toldAt, answered } }: { ac
       {inOrder(steps, seen).map((step) =>
         'by' in step ? (
           <li key={`seen ${step.by.id} ${step.revision}`} data-testid="story-step" data-kind="seen">
-            <Time at={step.at} />
+            <LineTime at={step.at} />
             <span>
               {showInvisible(step.by.name)} saw it <small>{step.revision > 1 && `revision ${step.revision}`}</small>
             </span>
           </li>
         ) : (
           <li key={step.id} data-testid="story-step" data-kind={step.kind}>
-            <Time at={step.at} />
+            <LineTime at={step.at} />
             <span>
               {sentenceOf(step, 'it', names)} <Edits step={step} before={steps.slice(0, steps.indexOf(step))} />{' '}
               <Print action={action} step={step} />
@@ -82,13 +82,13 @@ function Steps({ action, story: { steps, names, seen, toldAt, answered } }: { ac
       )}
       {toldAt !== null && (
         <li data-testid="story-step" data-kind="told">
-          <Time at={toldAt} />
+          <LineTime at={toldAt} />
           <span>The result went to {agent}</span>
         </li>
       )}
       {answered !== null && (
         <li data-testid="story-step" data-kind="answered">
-          <Time at={answered.at} />
+          <LineTime at={answered.at} />
           <span>
             {agent} answered{' '}
             <small>
@@ -109,12 +109,6 @@ function Steps({ action, story: { steps, names, seen, toldAt, answered } }: { ac
 /** Steps and looks by their time; the steps keep their own order. */
 const inOrder = (steps: ActionStory['steps'], seen: ActionStory['seen']): (ActionStory['steps'][number] | SeenBy)[] =>
   [...steps, ...seen].sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
-
-const Time = ({ at }: { at: string }) => (
-  <time dateTime={at} title={fullTime(at)}>
-    {timeOfDay(at)}
-  </time>
-)
 
 /** The most edits that are shown here. The earlier revisions show all of them. */
 const MOST_EDITS = 3

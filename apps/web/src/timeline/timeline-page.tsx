@@ -1,10 +1,10 @@
 import { isApiError } from '@countersign/client'
-import { showInvisible, spanText, timeOfDay } from '@countersign/react'
+import { showInvisible, spanText } from '@countersign/react'
 import { useMemo } from 'react'
 import { Link, useParams } from 'react-router'
 import { errorText } from '../errors.ts'
 import { Page } from '../shell/page.tsx'
-import { fullTime } from '../time/relative.ts'
+import { LineTime } from '../time/line-time.tsx'
 import { Button, Notice, Skeleton } from '../ui/index.ts'
 import { useMediaQuery } from '../ui/use-media-query.ts'
 import { type RowPlace, VirtualRows } from '../ui/virtual-rows.tsx'
@@ -65,9 +65,7 @@ function Line({ row, place, longestMs }: { row: Row; place: RowPlace; longestMs:
   const lengths = spans.map(({ kind: span, ms }) => `${SPANS[span]} ${spanText(ms)}`).join(', ')
   return (
     <li className="timeline-row" {...place} data-testid="timeline-row" data-kind={kind}>
-      <time dateTime={time} title={fullTime(time)}>
-        {timeOfDay(time)}
-      </time>
+      <LineTime at={time} />
       <span className="timeline-kind">{KINDS[kind]}</span>
       <span className="timeline-what">
         <span className="clip" title={[who, what].filter(Boolean).map(showInvisible).join(' ')}>

@@ -62,11 +62,12 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]()
 })
 
-async function openPage(width: number): Promise<Page> {
+async function openPage(width: number, nowMs?: number): Promise<Page> {
   const context = await browser.newContext({ viewport: { width, height: 700 }, locale: 'en-GB' })
   const page = await context.newPage()
   // The driver's own limit is 30 s: too short for a busy machine.
   page.setDefaultTimeout(280_000)
+  if (nowMs !== undefined) await page.clock.setFixedTime(nowMs)
   await page.goto(`${server.url}/sessions/ses_long/timeline`)
   await page.getByTestId('timeline-count').getByText('1,000 lines').waitFor()
   return page
@@ -89,6 +90,20 @@ test('of a thousand steps only those in sight are drawn, and new ones come in at
   stored = STEPS + 1
   await page.getByTestId('timeline-count').getByText('1,001 lines').waitFor()
   expect(await rows.first().boundingBox()).toEqual(before)
+  await page.close()
+})
+
+test('what happened on another day says which, in the timeline and in the story of an action', async () => {
+  stored = STEPS
+  const page = await openPage(1_100, T0 + 3_600_000)
+  const time = page.getByTestId('timeline-row').first().locator('time')
+  expect(await time.textContent(), 'today').toMatch(/^\d+:/)
+  await page.clock.setFixedTime(T0 + 3 * 86_400_000)
+  await page.reload()
+  expect(await time.textContent()).toMatch(/^24 Nov, \d+:/)
+  expect(await time.evaluate((shown) => shown.scrollWidth - shown.clientWidth), 'whole').toBeLessThanOrEqual(0)
+  await page.goto(`${server.url}/actions/act_000011`)
+  expect(await page.getByTestId('story-step').first().locator('time').textContent()).toMatch(/^21 Nov, \d+:/)
   await page.close()
 })
 
