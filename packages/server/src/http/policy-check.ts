@@ -23,11 +23,10 @@ export function policyCheckRoutes(app: App, { store, tools, registered, agents }
       const all = [...tools.all(), ...(await registered.list())]
       const { document, problems } = checkPolicy(request.body.document, { tools, agents: [...agents.keys()] })
       const roles = await store.read(readRoles)
+      const warnings = document ? await warningsAbout(document, { roles, tools: all }) : []
       return {
         problems: problems.map(({ path, message, at = null }) => ({ path: dotted(path), message, at })),
-        warnings: document
-          ? warningsAbout(document, { roles, tools: all }).map(({ path, text, at = null }) => ({ path: dotted(path), message: text, at }))
-          : [],
+        warnings: warnings.map(({ path, text, at = null }) => ({ path: dotted(path), message: text, at })),
         rules: document ? await findRuleReach(document, all) : [],
       }
     },

@@ -28,7 +28,8 @@ export function policyRuleRoutes(app: App, { store, clock, policies, tools, regi
       const { version, document } = await store.read(policies.inForce)
       const all = [...tools.all(), ...(await registered.list())]
       const reach = await findRuleReach(document, all)
-      const warnings = Map.groupBy(warningsAbout(document, { roles: await store.read(readRoles), tools: all }), ({ rule }) => rule)
+      const found = await warningsAbout(document, { roles: await store.read(readRoles), tools: all })
+      const warnings = Map.groupBy(found, ({ rule }) => rule)
       // The numbers cover everybody, as the statistics do.
       const hits = seesAll(principal) ? await countRuleHits(store, Math.max(0, nowMs - DAYS * DAY_MS), nowMs) : undefined
       const of = useOf(hits)

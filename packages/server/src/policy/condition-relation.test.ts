@@ -85,6 +85,15 @@ test.each([
   expect([areDisjoint(one, other), areDisjoint(other, one)]).toEqual([false, false])
 })
 
+test('after very many comparisons nothing more is claimed of any conditions', () => {
+  const limited = openRelations(undefined, 10)
+  const many = Array.from({ length: 20 }, (_, n) => `args.a != ${n}`).join(' && ')
+  expect(limited.covers('args.amount > 100', 'args.amount > 500')).toBe(true)
+  expect(limited.covers(many, many)).toBe(true)
+  expect(limited.covers('args.amount > 100', 'args.amount > 500')).toBe(false)
+  expect(limited.areDisjoint('args.amount > 500', 'args.amount < 100')).toBe(false)
+})
+
 const PARTS = fc.oneof(
   fc.tuple(
     fc.constantFrom('args.a', 'args.b'),

@@ -2,7 +2,7 @@ import type { ASTNode } from '@marcbachmann/cel-js'
 import { readCondition } from './condition.ts'
 
 /** The requirement that a part of a condition makes of one value, where that is a comparison with literals. */
-type Demand = { kind: 'one of'; values: readonly Literal[] } | { kind: 'other than'; value: Literal } | Range
+type Demand = { kind: 'one of'; values: ReadonlySet<Literal> } | { kind: 'other than'; value: Literal } | Range
 interface Range {
   kind: 'between'
   from: number
@@ -21,6 +21,12 @@ interface Part {
   either: readonly (readonly Part[])[] | undefined
 }
 
+/** The parts of a condition, also by what they compare: only parts about the same value say something of each other. */
+interface Parts {
+  all: readonly Part[]
+  byValue: ReadonlyMap<string, readonly Part[]>
+}
+
 /** Says how conditions relate, as far as their comparisons with numbers, texts and lists of them show it. */
 export interface Relations {
   /** True where every call that meets `narrow`, or fails in it, also meets `wide` or fails in it. False where that is not known. */
@@ -29,28 +35,81 @@ export interface Relations {
   areDisjoint(one: string, other: string): boolean
 }
 
-/** Opens the relations of conditions; each condition is parsed once. */
-export function openRelations(): Relations {
-  const known = new Map<string, readonly Part[]>()
-  const partsOf = (condition: string): readonly Part[] => {
+/** Of two parts, and of a value with a part. 1,000 rules with five parts each need half of them; made for it, a policy would need a thousand times as many. */
+const MAX_COMPARISONS = 20_000_000
+/** Costs in steps of some 20 ns: of parsing a condition, and of a comparison. */
+const STEPS_PER_CHARACTER = 40
+const STEPS_PER_COMPARISON = 3
+
+/**
+ * Opens the relations of conditions; each condition is parsed once.
+ * @param onSteps Receives the cost of each answer, in steps of some 20 ns.
+ * @param maxComparisons After as many, nothing more is known of any conditions.
+ */
+export function openRelations(onSteps: (steps: number) => void = () => undefined, maxComparisons = MAX_COMPARISONS): Relations {
+  const known = new Map<string, Parts>()
+  let left = maxComparisons
+  const partsOf = (condition: string): Parts => {
     let parts = known.get(condition)
     if (!parts) {
+      onSteps(condition.length * STEPS_PER_CHARACTER)
       const read = readCondition(condition)
-      parts = 'ast' in read ? partsIn(read.ast) : [{ of: condition, demand: undefined, either: undefined }]
+      const all = 'ast' in read ? partsIn(read.ast) : [{ of: condition, demand: undefined, either: undefined }]
+      parts = { all, byValue: Map.groupBy(all, ({ of }) => of) }
       known.set(condition, parts)
     }
     return parts
   }
+  const ask = (one: string, other: string, isSo: (one: Parts, other: Parts, count: Count) => boolean): boolean => {
+    if (left <= 0) return false
+    const count: Count = { comparisons: 1 }
+    const answer = isSo(partsOf(one), partsOf(other), count)
+    left -= count.comparisons
+    onSteps(count.comparisons * STEPS_PER_COMPARISON)
+    return answer
+  }
   return {
-    covers: (wide, narrow) => partsOf(wide).every((part) => follows(part, partsOf(narrow))),
-    areDisjoint: (one, other) => partsOf(one).some((part) => partsOf(other).some((another) => exclude(part, another))),
+    covers: (wide, narrow) => ask(wide, narrow, ({ all }, from, count) => allFollow(all, from, count)),
+    areDisjoint: (one, other) => ask(one, other, areApart),
   }
 }
 
+/** The comparisons of an answer so far. */
+interface Count {
+  comparisons: number
+}
+
+const sizeOf = (demand: Demand | undefined): number => (demand?.kind === 'one of' ? demand.values.size : 1)
+
+const NONE: readonly Part[] = []
+const NO_CHOICES: readonly (readonly Part[])[] = []
+
+function areApart(one: Parts, other: Parts, count: Count): boolean {
+  for (const part of one.all) {
+    count.comparisons++
+    for (const another of other.byValue.get(part.of) ?? NONE) {
+      count.comparisons += sizeOf(part.demand) + sizeOf(another.demand)
+      if (exclude(part, another)) return true
+    }
+  }
+  return false
+}
+
 /** True where a part is met whenever all of these are. A failing part counts as met: both read the same value, so both fail. */
-const follows = (part: Part, from: readonly Part[]): boolean =>
-  from.some((given) => given.of === part.of && implies(given.demand, part.demand)) ||
-  (part.either?.some((choice) => choice.every((each) => follows(each, from))) ?? false)
+function follows(part: Part, from: Parts, count: Count): boolean {
+  count.comparisons++
+  for (const given of from.byValue.get(part.of) ?? NONE) {
+    count.comparisons += sizeOf(given.demand)
+    if (implies(given.demand, part.demand)) return true
+  }
+  for (const choice of part.either ?? NO_CHOICES) if (allFollow(choice, from, count)) return true
+  return false
+}
+
+function allFollow(parts: readonly Part[], from: Parts, count: Count): boolean {
+  for (const part of parts) if (!follows(part, from, count)) return false
+  return true
+}
 
 function partsIn(node: ASTNode): Part[] {
   if (node.op === '&&') return node.args.flatMap(partsIn)
@@ -72,7 +131,7 @@ function comparisonOf(node: ASTNode): Part | undefined {
     const [value, list] = node.args
     const values = list.op === 'list' ? list.args.map(literalOf) : []
     if (values.length === 0 || values.includes(undefined)) return undefined
-    return partOf(value, { kind: 'one of', values: values.filter((each) => each !== undefined) })
+    return partOf(value, { kind: 'one of', values: new Set(values.filter((each) => each !== undefined)) })
   }
   if (!(node.op in MIRRORED)) return undefined
   const [left, right] = node.args as [ASTNode, ASTNode]
@@ -94,7 +153,7 @@ function literalOf(node: ASTNode): Literal | undefined {
 }
 
 function demandOf(operator: string, value: Literal): Demand | undefined {
-  if (operator === '==') return { kind: 'one of', values: [value] }
+  if (operator === '==') return { kind: 'one of', values: new Set([value]) }
   if (operator === '!=') return { kind: 'other than', value }
   // Texts have an order, too, but nobody compares them so.
   if (typeof value !== 'number') return undefined
@@ -105,7 +164,7 @@ function demandOf(operator: string, value: Literal): Demand | undefined {
 }
 
 const allows = (demand: Demand, value: Literal): boolean => {
-  if (demand.kind === 'one of') return demand.values.includes(value)
+  if (demand.kind === 'one of') return demand.values.has(value)
   if (demand.kind === 'other than') return value !== demand.value
   return typeof value === 'number' && isAtLeast(value, demand) && isAtMost(value, demand)
 }
@@ -116,7 +175,7 @@ const isAtMost = (value: number, { to, isToIn }: Range): boolean => (isToIn ? va
 /** True where every value of the first demand meets the second. */
 function implies(given: Demand | undefined, wanted: Demand | undefined): boolean {
   if (!given || !wanted) return given === wanted
-  if (given.kind === 'one of') return given.values.every((value) => allows(wanted, value))
+  if (given.kind === 'one of') return [...given.values].every((value) => allows(wanted, value))
   // A value of another type fails in a comparison of numbers and in no other, so a range follows only from numbers.
   if (given.kind === 'other than') return wanted.kind === 'other than' && wanted.value === given.value
   if (wanted.kind !== 'between') return false
@@ -124,12 +183,12 @@ function implies(given: Demand | undefined, wanted: Demand | undefined): boolean
   return fromFits && (given.to < wanted.to || (given.to === wanted.to && (wanted.isToIn || !given.isToIn)))
 }
 
-/** True where no value meets both parts. */
+/** True where no value meets both parts, which are about the same value. */
 function exclude(one: Part, other: Part): boolean {
-  if (one.of !== other.of || !one.demand || !other.demand) return false
+  if (!one.demand || !other.demand) return false
   const [first, second] = [one.demand, other.demand]
-  if (first.kind === 'one of') return !first.values.some((value) => allows(second, value))
-  if (second.kind === 'one of') return !second.values.some((value) => allows(first, value))
+  if (first.kind === 'one of') return ![...first.values].some((value) => allows(second, value))
+  if (second.kind === 'one of') return ![...second.values].some((value) => allows(first, value))
   if (first.kind !== 'between' || second.kind !== 'between') return false
   return isApart(first, second) || isApart(second, first)
 }

@@ -27,7 +27,8 @@ function mayMeet({ match: one }: PolicyRule, { match: other }: PolicyRule, { are
   return matchesGlob(agent, another) || matchesGlob(another, agent) || (agent.includes('*') && another.includes('*'))
 }
 
-function* whatIsLess(earlier: PolicyRule, later: PolicyRule): Generator<string> {
+/** Yields the requirements of an earlier rule where the later one is stricter, each as a part of a sentence. */
+export function* whatIsLess(earlier: PolicyRule, later: PolicyRule): Generator<string> {
   const its = { ...DEFAULT_REQUIREMENTS, ...earlier.requires }
   const wanted = { ...DEFAULT_REQUIREMENTS, ...later.requires }
   if (its.quorum < wanted.quorum) yield `its quorum of ${its.quorum} applies, not ${wanted.quorum}`

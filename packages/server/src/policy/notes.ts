@@ -7,7 +7,7 @@ import { type Known, warningsAbout } from './warnings.ts'
  * one takes the calls or the requirements.
  */
 export async function notesAbout(document: PolicyDocument, known: Known): Promise<string[]> {
-  const warnings = warningsAbout(document, known).map(({ rule, text }) => `"${rule}" ${text}`)
+  const warnings = (await warningsAbout(document, known)).map(({ rule, text }) => `"${rule}" ${text}`)
   const reach = known.tools ? await findRuleReach(document, known.tools) : []
   const hidden = reach.flatMap(({ rule, never, conflicts }) => [
     ...(never?.why === 'overruled'

@@ -1,6 +1,8 @@
 import { PolicyDocument, type PolicyRule } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { cpuTimeMs } from '../../../../verification/testing/cpu-time.ts'
 import { findRuleReach } from './rule-reach.ts'
+import { withTurns } from './testing/with-turns.ts'
 
 const TOOLS = [
   { name: 'bank.refund', group: 'bank', effect: 'write' as const },
@@ -133,4 +135,28 @@ test('two rules for different people, of which each is stricter in its way, are 
     }),
   )
   expect(east && west && (await marks(east, west))).toEqual([])
+})
+
+const many = (when: (n: number) => string) =>
+  PolicyDocument.parse({
+    rules: Array.from({ length: 950 }, (_, n) => ({
+      name: `r${n}`,
+      match: { when: when(n) },
+      verdict: 'ask',
+      requires: { quorum: 1 + (n % 90) },
+    })),
+  })
+
+test('of very many rules each is compared with each other one, and other requests are served meanwhile', async () => {
+  const parts = (n: number) => Array.from({ length: 8 }, (_, part) => `args.a${part} == ${n}`).join(' && ')
+  const startedAt = cpuTimeMs()
+  const { result, turns } = await withTurns(() => findRuleReach(many(parts), TOOLS))
+  expect(result.every(({ never, conflicts }) => never === null && conflicts.length === 0)).toBe(true)
+  expect(turns).toBeGreaterThan(20)
+  // Made for it: of two of these conditions nothing shows before all is compared.
+  const same = (n: number) => Array.from({ length: 20 }, (_, part) => `args.a != ${20 * n + part}`).join(' && ')
+  const made = await withTurns(() => findRuleReach(many(same), TOOLS))
+  expect(made.result.map(({ conflicts }) => conflicts.length).slice(0, 3)).toEqual([0, 1, 2])
+  expect(made.turns).toBeGreaterThan(20)
+  expect(cpuTimeMs() - startedAt).toBeLessThan(60_000)
 })

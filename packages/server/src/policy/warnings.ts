@@ -1,6 +1,7 @@
 import { durationMs, type PolicyDocument, type PolicyRule, type Tool } from '@countersign/core'
 import { readCondition } from './condition.ts'
 import { isAbout } from './rules-about.ts'
+import { Turns } from './turns.ts'
 import { findUnknownArguments } from './unknown-arguments.ts'
 
 /** Roles that need no warning when nobody has them yet. */
@@ -24,13 +25,26 @@ export interface Known {
   tools: readonly Pick<Tool, 'name' | 'group' | 'effect' | 'registered' | 'inputSchema'>[] | undefined
 }
 
-/** Returns warnings about likely mistakes of a policy's author. None of them keeps the policy from being used. */
-export function warningsAbout({ rules, expires }: PolicyDocument, known: Known): PolicyWarning[] {
-  return rules.flatMap((rule, index) => {
+/** Looking in the schema of a tool for what a condition names costs so many steps per character of the condition. */
+const STEPS_PER_CHARACTER = 10
+
+/**
+ * Returns warnings about likely mistakes of a policy's author. None of them keeps the policy from being used. Other requests are served
+ * meanwhile.
+ */
+export async function warningsAbout({ rules, expires }: PolicyDocument, known: Known): Promise<PolicyWarning[]> {
+  const turns = new Turns()
+  const warnings: PolicyWarning[] = []
+  for (const [index, rule] of rules.entries()) {
     // The document's defaults apply to every rule that asks and sets no value of its own.
     const timed = rule.verdict === 'ask' ? { expires, ...rule } : rule
-    return [...warningsOf(timed, known)].map(({ part, ...warning }) => ({ rule: rule.name, path: ['rules', index, ...part], ...warning }))
-  })
+    for (const { part, ...warning } of warningsOf(timed, known)) {
+      warnings.push({ rule: rule.name, path: ['rules', index, ...part], ...warning })
+    }
+    turns.add((rule.match.when?.length ?? 0) * (known.tools?.length ?? 0) * STEPS_PER_CHARACTER)
+    if (turns.isDue) await turns.next()
+  }
+  return warnings
 }
 
 interface RuleWarning {
