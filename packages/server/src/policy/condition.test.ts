@@ -147,6 +147,44 @@ test('an empty text, or one that is a number in JavaScript alone, is no whole nu
   for (const amount of ['5', '-5', '+5', '005', 5, 5.9]) expect([amount, ask('int(args.amount) <= 20', { amount })]).toEqual([amount, true])
 })
 
+test('a text that is a number in JavaScript alone, or NaN, is no number', () => {
+  for (const amount of ['', ' ', '0x5', '0b11', '0o17', '1_000', 'NaN', 'nan', '5 EUR']) {
+    expect([amount, ask('double(args.amount) <= 20.0', { amount })]).toEqual([
+      amount,
+      { failed: expect.stringContaining('cannot convert to double') },
+    ])
+  }
+  for (const amount of ['5', '-5', '+5.25', '.5', '5.', '1e1', '-Infinity', '-inf', 5]) {
+    expect([amount, ask('double(args.amount) <= 20.0', { amount })]).toEqual([amount, true])
+  }
+})
+
+test('a text is a time as RFC 3339 has it, of a day that there is', () => {
+  const wrong = [
+    '2026-02-30T00:00:00Z',
+    '2026-04-31T00:00:00+02:00',
+    '2026-11-20T24:00:00Z',
+    'November 20, 2026 10:00:00',
+    '2026-11-20 10:00:00 UTC',
+  ]
+  for (const at of wrong) {
+    expect([at, ask('timestamp(args.at) < now', { at })]).toEqual([at, { failed: expect.stringContaining('timestamp() requires') }])
+  }
+  for (const at of ['2024-02-29T00:00:00Z', '2026-11-21T22:29:59.999Z', '2026-11-22T00:29:00+02:00']) {
+    expect([at, ask('timestamp(args.at) < now', { at })]).toEqual([at, true])
+  }
+})
+
+test('lowerAscii and upperAscii change the letters of ASCII alone', () => {
+  expect(ask('args.host.lowerAscii() == "k.example"', { host: '\u212a.example' })).toBe(false)
+  expect(ask('args.country.upperAscii() == "US"', { country: 'u\u017f' })).toBe(false)
+  expect(ask('args.text.upperAscii() == "STRAßE"', { text: 'Straße' })).toBe(true)
+  expect(ask('args.tags.map(tag, tag.lowerAscii()) == ["ä", "Äb"]', { tags: ['ä', 'ÄB'] })).toBe(true)
+  expect(ask('args.count.lowerAscii() == "a"')).toEqual({
+    failed: "found no matching overload for 'double.lowerAscii()' (at character 1)",
+  })
+})
+
 describe('what is no condition is refused with its place', () => {
   test.each([
     ['args.amount = 1', 'write == in place of = (at character 13)'],

@@ -1,6 +1,7 @@
 import type { ConditionFailure } from '@countersign/core'
 import { matchesGlob } from '@countersign/core'
 import { type ASTNode, Environment, EvaluationError, type Limits } from '@marcbachmann/cel-js'
+import { addAsciiCase, withWrittenNames } from './ascii-case.ts'
 import { FACTS, type Facts } from './facts.ts'
 import { chargeOf, childrenOf, type Meter } from './meter.ts'
 import { addMetering, type MeteredExpression, meterExpression } from './metered.ts'
@@ -24,8 +25,8 @@ const INSTEAD: Record<string, string> = {
 
 const ENVIRONMENT = makeEnvironment({ maxAstNodes: 250, maxDepth: 24, maxListElements: 100, maxMapEntries: 100, maxCallArguments: 8 })
 /** For the same expressions with a macro around each part. */
-const METERED = addMetering(
-  makeEnvironment({ maxAstNodes: 1_000, maxDepth: 60, maxListElements: 100, maxMapEntries: 100, maxCallArguments: 8 }),
+const METERED = addAsciiCase(
+  addMetering(makeEnvironment({ maxAstNodes: 1_000, maxDepth: 60, maxListElements: 100, maxMapEntries: 100, maxCallArguments: 8 })),
 )
 
 function makeEnvironment(limits: Partial<Limits>): Environment {
@@ -159,7 +160,7 @@ const placed = (words: string, place: number | undefined): string => (place === 
 const WITHOUT_VALUES: ReadonlySet<string> = new Set([
   'division_by_zero',
   'double_conversion_error',
-  // Of our own: see refuseNoInteger.
+  // Of our own: see CONVERSIONS.
   'evaluation_error',
   'index_out_of_range',
   'int_conversion_error',
@@ -201,7 +202,7 @@ function evaluationWords(error: unknown): string {
   const { code, summary, node } = error
   // A key after a dot is written in the condition; one in brackets may be a value.
   if (code === 'no_such_key' && (node?.op === '.' || node?.op === '.?')) return `No such key: ${node.args[1]}`
-  return WITHOUT_VALUES.has(code) ? summary : (INSTEAD_OF_VALUES.get(code) ?? OTHER_FAILURE)
+  return WITHOUT_VALUES.has(code) ? withWrittenNames(summary) : (INSTEAD_OF_VALUES.get(code) ?? OTHER_FAILURE)
 }
 
 const OTHER_FAILURE = 'it met a value that it cannot use'

@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
+import { CONVERSIONS } from './conversions.ts'
 import { type Charge, CONDITION_FUNCTIONS } from './functions.ts'
-import { refuseNoInteger } from './numbers.ts'
 
 /**
  * Limits the cost of conditions, in units of roughly 25 ns. CEL has no endless loops, but nested lists come close: 100,000 elements in the
@@ -120,7 +120,7 @@ function addUses(
   const compares = node.op === '==' || node.op === '!=' || node.op === 'in'
   const loops = node.op === 'rcall' && chargeOf(node.args[0]) === 'loop'
   const search = node.op === 'rcall' && chargeOf(node.args[0]) === 'search' ? meterSearch(node.args[0], to.meter) : undefined
-  const converts = node.op === 'call' && node.args[0] === 'int' ? refuseNoInteger : undefined
+  const converts = node.op === 'call' ? CONVERSIONS.get(node.args[0]) : undefined
   for (const [i, child] of childrenOf(node).entries()) {
     // The first argument of a loop is its variable.
     if (loops && i === 1) continue

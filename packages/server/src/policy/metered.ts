@@ -1,4 +1,5 @@
 import type { ASTNode, Environment } from '@marcbachmann/cel-js'
+import { calledName } from './ascii-case.ts'
 import { charge, type Meter, type Use, usesOf } from './meter.ts'
 
 /** The macro that is put around every part of an expression: `cs_part(7, args.amount)`. A condition cannot name it. */
@@ -119,7 +120,7 @@ class Writer {
         return
       case 'rcall':
         this.write(node.args[1])
-        this.text += `.${node.args[0]}(`
+        this.text += `.${calledName(node.args[0])}(`
         this.#list(node.args[2])
         this.text += ')'
         return

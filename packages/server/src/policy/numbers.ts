@@ -1,4 +1,4 @@
-import { type Environment, EvaluationError } from '@marcbachmann/cel-js'
+import type { Environment } from '@marcbachmann/cel-js'
 
 type Calculate = (a: number, b: number) => number
 
@@ -23,17 +23,5 @@ export function addNumbers(environment: Environment): void {
         calculate(Number(a), Number(b)),
       )
     }
-  }
-}
-
-/**
- * Refuses a text that `int()` must not take: CEL knows decimal digits with a sign. The library reads it as JavaScript does, where an empty
- * text is 0 and `0b11` is 3, so a rule that allows small amounts would allow an amount that was left empty. It refuses all others itself,
- * and names their place.
- * @throws EvaluationError for such a text.
- */
-export function refuseNoInteger(value: unknown): void {
-  if (typeof value === 'string' && /^(?:$|0[box])/i.test(value)) {
-    throw new EvaluationError('int() type error: cannot convert to int')
   }
 }
