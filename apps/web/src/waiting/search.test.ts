@@ -99,7 +99,6 @@ test('an action matches when each part of the search does', () => {
     expect(finds(text), text).toBe(false)
   }
   expect(finds('agent:desk', { agent: null })).toBe(false)
-  expect(finds('by:me', { requesters: [{ id: 'prn_2', name: 'Me too' }] })).toBe(true)
   expect(finds('by:me', { requesters: [{ id: 'prn_2', name: 'Lin' }] })).toBe(false)
   const path = { arguments: { command: String.raw`copy C:\Users\Max "Größe"` } }
   for (const text of [String.raw`users\MAX`, String.raw`"C:\\Users"`, String.raw`"\"GRÖßE\""`]) expect(finds(text, path), text).toBe(true)
@@ -113,6 +112,15 @@ test('an action matches when each part of the search does', () => {
     expect(finds(text, more), text).toBe(true)
   for (const more of [person('prn_2', 'Lin'), assigned({ role: 'finance' }), assigned(null), {}])
     expect(finds('assigned:me', more)).toBe(false)
+})
+
+test('me is who searches, and nobody whose name has it in it', () => {
+  const finds = (text: string, more = {}) => matches(action(more), readSearch(text), reader)
+  for (const text of ['by:me', 'by:Me', 'by:"me"']) expect(finds(text, { requesters: [{ id: 'prn_2', name: 'James' }] }), text).toBe(false)
+  for (const assignment of [{ role: 'payments' }, { person: { id: 'prn_2', name: 'James' } }])
+    expect(finds('assigned:me', { assignment }), JSON.stringify(assignment)).toBe(false)
+  expect(finds('by:jame', { requesters: [{ id: 'prn_2', name: 'James' }] })).toBe(true)
+  expect(finds('assigned:pay', { assignment: { role: 'payments' } })).toBe(true)
 })
 
 test('actions that were prepared for a search are put into words once, and no more of them after it is left', async () => {

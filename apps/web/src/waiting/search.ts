@@ -9,9 +9,9 @@ export type Search = {
   /** Part of the agent's name. */
   agent?: string
   risk?: RiskLevel
-  /** Part of the name of somebody who asked for it; `me` is the reader. */
+  /** Part of the name of somebody who asked for it; `me` is the reader alone. */
   by?: string
-  /** Part of the name of the person or role that should decide; `me` is the reader. */
+  /** Part of the name of the person or role that should decide; `me` is the reader alone. */
   assigned?: string
   /** Asked for longer ago than this. */
   olderMs?: number
@@ -113,13 +113,16 @@ const isIn = (text: string, word: string): boolean => text.includes(word) || tex
 
 const has = (text: string, part: string): boolean => text.toLowerCase().includes(part.toLowerCase())
 
+/** True where somebody says `me`. As a part of names it would find James, and the role payments. */
+const isMe = (term: string): boolean => term.toLowerCase() === 'me'
+
 const isAskedBy = ({ requesters }: Action, by: string, { id }: Reader): boolean =>
-  requesters.some(({ name, id: requesterId, personId = requesterId }) => (by.toLowerCase() === 'me' && personId === id) || has(name, by))
+  requesters.some(({ name, id: requesterId, personId = requesterId }) => (isMe(by) ? personId === id : has(name, by)))
 
 function isAssignedTo({ assignment }: Action, to: string, { id }: Reader): boolean {
   if (!assignment) return false
-  if ('role' in assignment) return has(assignment.role, to)
-  return (to.toLowerCase() === 'me' && assignment.person.id === id) || has(assignment.person.name, to)
+  if ('role' in assignment) return !isMe(to) && has(assignment.role, to)
+  return isMe(to) ? assignment.person.id === id : has(assignment.person.name, to)
 }
 
 /** Of thousands of rows each is put into words once, not at each key that is pressed. */
