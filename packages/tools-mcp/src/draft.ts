@@ -105,6 +105,12 @@ export function isTrusted({ trustReadOnlyHints, settings, known }: EffectParts, 
 const knownTool = (known: KnownServer | undefined, name: string): KnownTool | undefined =>
   known && Object.hasOwn(known.tools, name) ? known.tools[name] : undefined
 
+/** Returns the arguments that a read must not have: they name a file that the server would write. */
+function fileArgumentsOf(server: KnownServer | undefined, name: string): RegExp | undefined {
+  const known = knownTool(server, name)
+  return known?.effect === undefined ? server?.fileArguments : known.fileArguments
+}
+
 /** Returns the name of the tool in Countersign, where `/` is not allowed. */
 export const toolNameOf = (name: string): string => name.replaceAll('/', '.')
 
@@ -119,7 +125,7 @@ export function draftOf(parts: DraftParts, tool: PinnedTool): ToolDraft {
   const known = knownTool(parts.known, name)
   const effect = effectOf(parts, tool)
   const shown = was?.definition ?? definition
-  const leftOut = effect === 'read' && known?.effect === 'read' ? known.fileArguments : undefined
+  const leftOut = effect === 'read' ? fileArgumentsOf(parts.known, name) : undefined
   const inputSchema = leftOut ? withoutArguments(shown.inputSchema, leftOut) : shown.inputSchema
   const fault = costFault(inputSchema, parts.patterns)
   if (fault !== undefined) throw new Error(`its arguments cannot be checked: its schema ${fault}`)

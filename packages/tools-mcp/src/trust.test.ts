@@ -92,6 +92,29 @@ test('a built-in read is never offered with an argument that names a file to wri
   expect(tool('get_console_message').check({ msgid: 1, filePath: 'a' })).toMatchObject({ ok: false })
 })
 
+/** As @playwright/mcp lists it: it writes the screenshot to the file that is named. */
+const TAKE_SCREENSHOT = {
+  ...reads('browser_take_screenshot'),
+  inputSchema: { type: 'object', properties: { type: { type: 'string' }, filename: { type: 'string' } }, additionalProperties: false },
+}
+
+test('a read that the built-in list does not have is not offered with an argument that names a file either, where its server writes such files', async () => {
+  const { mcp } = await serverOf(TAKE_SCREENSHOT)
+  for (const settings of [{ trustReadOnlyHints: true }, { tools: { browser_take_screenshot: { effect: 'read' as const } } }]) {
+    const { tool } = await openSource({ ...mcp, as: 'playwright', ...settings })
+    const { effect, inputSchema, check } = tool('browser_take_screenshot')
+    expect([effect, Object.keys(inputSchema.properties as JsonObject)]).toEqual(['read', ['type']])
+    expect(check({ type: 'png' })).toMatchObject({ ok: true })
+    expect(check({ filename: '/srv/countersign.yaml' })).toMatchObject({ ok: false, issues: [{ path: '/filename' }] })
+  }
+  // As a write it asks, and what the arguments of an unknown server name is not known.
+  expect((await openSource({ ...mcp, as: 'playwright' })).tool('browser_take_screenshot').check({ filename: 'a.png' })).toMatchObject({
+    ok: true,
+  })
+  const unknown = (await openSource({ ...mcp, trustReadOnlyHints: true })).tool('browser_take_screenshot')
+  expect([unknown.effect, unknown.check({ filename: 'a.png' }).ok]).toEqual(['read', true])
+})
+
 test('without trust no hint makes a read, and with it only a plain readOnlyHint does', () => {
   const hint = fc.option(fc.oneof(fc.boolean(), fc.constantFrom('true', 1, null)), { nil: undefined })
   fc.assert(

@@ -19,18 +19,22 @@ export interface KnownTool {
 export interface KnownServer {
   /** The packages, programs and hosts that identify it. */
   startedBy: readonly string[]
+  /** The same as that of its tools, for reads that are in no list: the server or the configuration says that they only read. */
+  fileArguments?: RegExp
   tools: Readonly<Record<string, KnownTool>>
 }
 
 /** Tools that only read. */
 export const reads = (...names: string[]): Record<string, KnownTool> => Object.fromEntries(names.map((name) => [name, { effect: 'read' }]))
 
+/** Any name of a file counts, so that an argument that a later version adds does not slip through. */
+export const FILE_ARGUMENTS = /file|path/i
+
 /**
- * Tools that only read unless an argument names a file: the server then writes the result to that file instead of returning it. Any name of
- * a file counts, so that an argument that a later version adds does not slip through.
+ * Tools that only read unless an argument names a file: the server then writes the result to that file instead of returning it.
  */
 export const readsUnlessToFile = (...names: string[]): Record<string, KnownTool> =>
-  Object.fromEntries(names.map((name) => [name, { effect: 'read', fileArguments: /file|path/i }]))
+  Object.fromEntries(names.map((name) => [name, { effect: 'read', fileArguments: FILE_ARGUMENTS }]))
 
 /** Tools whose effects destroy, publish or are hard to undo. */
 export const highRisk = (...names: string[]): Record<string, KnownTool> =>

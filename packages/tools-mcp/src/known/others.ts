@@ -1,4 +1,4 @@
-import { highRisk, type KnownServer, reads, readsUnlessToFile } from './known-tool.ts'
+import { FILE_ARGUMENTS, highRisk, type KnownServer, reads, readsUnlessToFile } from './known-tool.ts'
 
 /** The reference server of the protocol. `get-env` claims to be a read, but it returns environment variables, so it needs approval. */
 export const EVERYTHING: KnownServer = {
@@ -53,6 +53,7 @@ export const NOTION: KnownServer = {
 /** Opening or clicking a page can have any effect, so only the tools that inspect the page count as reads. */
 export const PLAYWRIGHT: KnownServer = {
   startedBy: ['@playwright/mcp', 'mcp-server-playwright'],
+  fileArguments: FILE_ARGUMENTS,
   tools: {
     ...readsUnlessToFile('browser_snapshot', 'browser_console_messages', 'browser_network_requests'),
     ...highRisk('browser_evaluate', 'browser_run_code', 'browser_file_upload'),
@@ -61,6 +62,7 @@ export const PLAYWRIGHT: KnownServer = {
 
 export const CHROME_DEVTOOLS: KnownServer = {
   startedBy: ['chrome-devtools-mcp'],
+  fileArguments: FILE_ARGUMENTS,
   tools: {
     ...readsUnlessToFile('list_pages', 'list_console_messages', 'get_console_message', 'list_network_requests', 'get_network_request'),
     ...highRisk('evaluate_script', 'upload_file'),
