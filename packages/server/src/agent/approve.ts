@@ -8,6 +8,7 @@ import {
   definitionHashOf,
   EXPIRED,
   findRight,
+  grantedTool,
   grantWholeSession,
   type RunContext,
   type SessionWriter,
@@ -70,7 +71,9 @@ export function* decideAll(
 
 function* grantTheRest(deps: AgentDeps, writer: SessionWriter, caller: Caller, now: number): Tx<void> {
   const tools = deps.agents.get(writer.row.agent)?.tools ?? []
-  const definitions = Object.fromEntries(tools.map((tool) => [tool.name, definitionHashOf(tool)]))
+  const definitions = Object.fromEntries(
+    tools.map((tool) => [tool.name, grantedTool({ definition_hash: definitionHashOf(tool), credential: tool.credential })]),
+  )
   yield* grantWholeSession(writer, definitions, caller, now)
 }
 

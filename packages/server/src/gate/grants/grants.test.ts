@@ -14,7 +14,7 @@ import { openBareGate, rowOf } from '../../../../../verification/testing/bare-ga
 import { hurriedClock } from '../../../../../verification/testing/open-gate.ts'
 import { openTempSqlite } from '../../../../../verification/testing/temp-store.ts'
 import { compilePolicy, fixedPolicies, type Policies } from '../../policy/index.ts'
-import { grants, principals } from '../../store/index.ts'
+import { type GrantRow, grants, principals } from '../../store/index.ts'
 
 const person = (name: string, ...roles: string[]): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles })
 const ana = person('ana', 'approver')
@@ -24,8 +24,8 @@ const bot: Principal = { id: 'prn_bot', kind: 'agent', name: 'bot', roles: ['age
 const anasBot: Principal = { id: 'prn_anas', kind: 'agent', name: 'anas', roles: ['agent'], personId: ana.id }
 const DAY_MS = 86_400_000
 
-const tool = (name: string, description = name): CodedTool =>
-  defineTool({ name, description, effect: 'write', input: { type: 'object' }, execute: () => null })
+const tool = (name: string, description = name, credentials: Record<string, string> = {}): CodedTool =>
+  defineTool({ name, description, effect: 'write', input: { type: 'object' }, execute: () => null, credentials })
 
 const RULES: PolicyDocument['rules'] = [
   { name: 'big', match: { tool: 'own.wire' }, verdict: 'ask', risk: 'high' },
@@ -128,6 +128,24 @@ test('a grant ends: by its time, by its uses, by its revocation, with its tool',
   expect((await changed.propose({ tool: 'own.send', arguments: {} }, { principal: bot })).state, 'another tool').toBe('proposed')
   expect((await desk.propose('send')).state).toBe('approved')
   expect(new Set([short.id, timed.id, revoked.id]).size).toBe(3)
+})
+
+test('a grant is for the rights with which its tool acts: with another credential, its calls need approval', async () => {
+  const send = (token: string) => tool('send', 'send', { token })
+  await using desk = await open([send('token of the first account')])
+  const made = await desk.grant((await desk.propose('send')).id)
+  expect((await desk.propose('send')).state).toBe('approved')
+  const other = desk.gateOver([send('token of another account')])
+  expect((await other.propose({ tool: 'own.send', arguments: {} }, { principal: bot })).state).toBe('proposed')
+  expect((await desk.propose('send')).state).toBe('approved')
+
+  // A grant of an earlier version remembers the definition alone, and holds until it ends.
+  await desk.gate.revokeGrant(made.id, { principal: ana })
+  const row = await desk.store.read(() => grants.findGrant.first({ id: made.id }))
+  const [definition] = Object.values(JSON.parse(row?.definitions ?? '{}')).map((text) => String(text).split(' ')[0])
+  const earlier = { ...row, id: 'gra_earlier', revoked_at: null, revoked_by: null, definitions: JSON.stringify({ 'own.send': definition }) }
+  await desk.store.transact(() => grants.insertGrant.run(earlier as GrantRow))
+  expect((await desk.propose('send')).policy.rule).toBe('grant gra_earlier')
 })
 
 test('nothing is granted for a high risk, for what takes two, beyond 30 days, by who may not decide it alone', async () => {

@@ -24,7 +24,10 @@ const WHOLE_SESSION_MS = 30 * 86_400_000
 
 /** A call that a grant may answer in place of people. */
 export interface GrantableCall
-  extends Pick<ActionRow, 'session_id' | 'agent' | 'requested_by' | 'requesters' | 'edited_by' | 'tool' | 'arguments' | 'definition_hash'> {
+  extends Pick<
+    ActionRow,
+    'session_id' | 'agent' | 'requested_by' | 'requesters' | 'edited_by' | 'tool' | 'arguments' | 'definition_hash' | 'credential'
+  > {
   requires: Requirements
   risk: RiskLevel
   /** Says whether a condition is true of the call; one that gives no answer is not. */
@@ -63,11 +66,21 @@ function* findCandidates({ session_id, agent, requested_by, ...row }: GrantableC
 
 function* holdsFor(grant: GrantRow, call: GrantableCall): Tx<boolean> {
   if (grant.agent !== call.agent || !(yield* coversAllWhoAsked(grant, call))) return false
-  if (grants.definitionsOf(grant)[call.tool] !== call.definition_hash) return false
+  if (!isForTool(grant, call)) return false
   if (grant.arguments !== null && grant.arguments !== call.arguments) return false
   if (grant.condition !== null && !call.fits(grant.condition)) return false
   if (!(yield* holdsNow(grant.made_by, call.requires))) return false
   return !(yield* excludedBy(call.requires, call)).has(grant.made_by)
+}
+
+/** What a grant remembers of a tool: with another definition, or other rights, it is another one. */
+export const grantedTool = ({ definition_hash, credential }: Pick<ActionRow, 'definition_hash' | 'credential'>): string =>
+  `${definition_hash} ${credential}`
+
+function isForTool(grant: GrantRow, call: GrantableCall): boolean {
+  const remembered = grants.definitionsOf(grant)[call.tool]
+  // Earlier versions remembered the definition alone.
+  return remembered === grantedTool(call) || remembered === call.definition_hash
 }
 
 /**
@@ -129,7 +142,7 @@ export function* makeGrant(
       requested_by: row.session_id === null ? row.requested_by : null,
       requesters: forSession ? JSON.stringify(yield* requesterIdsOf(row)) : null,
       tool: row.tool,
-      definitions: JSON.stringify({ [row.tool]: row.definition_hash }),
+      definitions: JSON.stringify({ [row.tool]: grantedTool(row) }),
       arguments: terms.exact ? row.arguments : null,
       condition: condition ?? null,
       uses_left: terms.uses ?? null,
@@ -183,7 +196,7 @@ function msOf(duration: string): number {
 
 /**
  * Records "approve all": every further call in a session, of the tools that its agent has now. Undefined when its maker has said so already.
- * @param definitions The tools by name, each with the hash of its definition.
+ * @param definitions The tools by name: see {@link grantedTool}.
  */
 export function* grantWholeSession(
   writer: SessionWriter,

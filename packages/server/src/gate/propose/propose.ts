@@ -221,6 +221,7 @@ function* answerFor(
       tool: tool.name,
       arguments: prepared.argumentsText,
       definition_hash: prepared.definitionHash,
+      credential: tool.credential,
       requires: policy.requires,
       risk: riskOf(tool, policy, JSON.parse(prepared.argumentsText)).level,
       fits: prepared.fits,

@@ -196,7 +196,7 @@ export const priorVerdicts = question<
   ])
 })
 
-/** Returns the hashes of the definitions that the tools had when the grant was made, by the name of the tool. */
+/** Returns what was remembered of the definition and the credential of each tool when the grant was made, by the name of the tool. */
 export const definitionsOf = ({ definitions }: Pick<GrantRow, 'definitions'>): Record<string, string> => JSON.parse(definitions)
 
 /** Returns the ids of the requesters that a grant of a session covers; null for the owner of the session alone. */
