@@ -1,8 +1,11 @@
 import { showInvisible } from '@countersign/core/text'
 
-/** Characters that a terminal shows two columns wide. */
-const WIDE =
-  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60\uffe0-\uffe6]/u
+/**
+ * Characters that a terminal may show two columns wide: all from the first wide one on, except the letters and punctuation among them that never
+ * are. One that counts too much breaks a line early. One that counts too little would push the end of the line off the screen, where nobody
+ * sees it.
+ */
+const WIDE = /[\u1100-\u1dff\u2190-\u{10ffff}]/u
 
 /** Lines that are not the first of ours begin with this, so no text from outside looks like a line of the program. */
 const INDENT = '  '
