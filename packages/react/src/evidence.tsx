@@ -1,10 +1,11 @@
 import type { Action } from '@countersign/client'
+import { riskSource } from '@countersign/core/text'
 import { AskedAgain } from './asked-again.tsx'
 import { ChangeRows } from './change-rows.tsx'
 import { MARKS, showInvisible } from './show-text.ts'
 import { clockText, spanText } from './time.ts'
 import { Votes } from './votes.tsx'
-import { joined, RISK_WORDS, riskSource } from './words.ts'
+import { joined, RISK_WORDS } from './words.ts'
 
 type EssentialsProps = {
   action: Action

@@ -22,13 +22,6 @@ export const RISK_WORDS: Readonly<Record<RiskLevel, string>> = {
   critical: 'Critical risk',
 }
 
-/** Returns the source of a risk level. The server's default for writes is medium; any other unverified level is a guess. */
-export function riskSource({ setBy, level }: Action['risk']): string {
-  if (setBy === 'policy') return 'set by policy'
-  if (setBy === 'tool') return "set by the tool's author"
-  return level === 'medium' ? 'default for writes' : 'guessed, not verified'
-}
-
 /** The explanation shown while the stream is not live and decisions are paused. */
 export const PAUSED_WORDS: Readonly<Record<Exclude<ConnectionState['kind'], 'live'>, string>> = {
   connecting: 'Connecting. Decisions are paused.',

@@ -21,6 +21,7 @@ export {
   valueText,
 } from './hidden.ts'
 export { findLookAlikes, type LookAlikes, tellApart } from './look-alike.ts'
+export { riskSource } from './risk-source.ts'
 export { saidFailure } from './said-failure.ts'
 export { endSentence } from './sentence.ts'
 export { showInvisible, showLines, showProse, showValue } from './show-invisible.ts'

@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import type { Environment } from '../config/index.ts'
 import { type Api, type ApiFlags, openApi, Refused, readPerson, withApiFlags } from './api.ts'
 import { say, sayJson } from './say.ts'
+import { askedWords, factWords, revisedWords, riskWords } from './terminal/card-words.ts'
 import { rowLabel, unreadText, wordsOf } from './terminal/details.ts'
 import { showInbox } from './terminal/inbox-screen.ts'
 
@@ -52,7 +53,7 @@ async function decideOne(api: Api, id: string, verdict: 'approve' | 'decline', f
   let named = { ...(revision !== undefined && { revision: Number(revision) }), ...(digest !== undefined && { digest }) }
   if (!yes && process.stdin.isTTY && process.stdout.isTTY && digest === undefined) {
     const action = await read(api, id)
-    show(action)
+    for (const line of cardLines(action)) say(line)
     // The decision is about exactly the revision that is shown.
     named = { revision: action.revision, digest: action.digest }
     if (!/^y(es)?$/i.test(await question(`${verdict === 'approve' ? 'Approve' : 'Decline'} it? [y/N] `)))
@@ -75,7 +76,7 @@ async function decideEach(api: Api, items: readonly Action[]): Promise<void> {
     for (const [index, action] of items.entries()) {
       say('')
       say(`${index + 1} of ${items.length}`)
-      show(action)
+      for (const line of cardLines(action)) say(line)
       const { id, revision, digest } = action
       const answer = await askKey(ask)
       if (answer === undefined || answer === 'q') return
@@ -147,25 +148,25 @@ const lineOf = ({ id, risk, tool, description, createdAt, overdue }: Action): st
   `${id}  ${risk.level}  ${createdAt}${overdue ? ' (overdue)' : ''}  ${tool}  ${description}`
 
 /** Returns everything that the action's card shows, because an approval covers what was shown. */
-function show(action: Action): void {
-  const { id, description, tool, risk, requestedBy, agent, arguments: args, preview, previewError, expiresAt, revision } = action
-  const { overdue, createdAt } = action
-  say(`${description}`)
-  say(`  ${id}, revision ${revision}, ${tool}, ${risk.level} risk${risk.reasons.length > 0 ? ` (${risk.reasons.join('; ')})` : ''}`)
-  say(`  asked by ${requestedBy.name}${agent ? `, agent ${agent}` : ''}${expiresAt ? `, expires ${expiresAt}` : ''}`)
-  if (overdue) say(`  overdue: it has waited since ${createdAt}, and nobody has decided`)
-  for (const words of wordsOf(action)) say(`  agent says (not verified): ${words}`)
-  if (previewError !== null) say(`  ${unreadText(previewError)}`)
-  say(`  arguments: ${JSON.stringify(args)}`)
-  for (const row of preview ?? []) {
-    const { oldValue, newValue, diff } = row
-    if (diff === undefined) {
-      const was = oldValue === undefined ? '' : `${JSON.stringify(oldValue)} → `
-      say(`  ${rowLabel(row)}: ${was}${newValue === undefined ? 'removed' : JSON.stringify(newValue)}`)
-    } else {
-      say(`  ${rowLabel(row)}:`)
-      // Line by line, because line feeds inside a printed line are spelled out.
-      for (const line of diff.split('\n')) say(`    ${line}`)
-    }
-  }
+export function cardLines(action: Action): string[] {
+  const { id, description, tool, arguments: args, preview, previewError, revision, overdue, createdAt } = action
+  return [
+    description,
+    `  ${id}, revision ${revision}, ${tool}, ${riskWords(action)}`,
+    `  ${askedWords(action)}`,
+    ...(overdue ? [`  overdue: it has waited since ${createdAt}, and nobody has decided`] : []),
+    ...[...revisedWords(action), ...factWords(action)].map((words) => `  ${words}`),
+    ...wordsOf(action).map((words) => `  agent says (not verified): ${words}`),
+    ...(previewError === null ? [] : [`  ${unreadText(previewError)}`]),
+    `  arguments: ${JSON.stringify(args)}`,
+    ...(preview ?? []).flatMap(rowLines),
+  ]
+}
+
+function rowLines(row: NonNullable<Action['preview']>[number]): string[] {
+  const { oldValue, newValue, diff } = row
+  // Line by line, because line feeds inside a printed line are spelled out.
+  if (diff !== undefined) return [`  ${rowLabel(row)}:`, ...diff.split('\n').map((line) => `    ${line}`)]
+  const was = oldValue === undefined ? '' : `${JSON.stringify(oldValue)} → `
+  return [`  ${rowLabel(row)}: ${was}${newValue === undefined ? 'removed' : JSON.stringify(newValue)}`]
 }

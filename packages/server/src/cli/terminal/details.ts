@@ -1,5 +1,6 @@
 import type { Action, SeenBy } from '@countersign/core'
 import { isHighRisk, valueText } from '@countersign/core/text'
+import { askedWords, factWords, revisedWords, riskWords } from './card-words.ts'
 import type { Style } from './style.ts'
 import { wrap, wrapBlock } from './wrap.ts'
 
@@ -7,16 +8,17 @@ type Arguments = Readonly<Record<string, unknown>>
 
 /** Everything that the card of an action shows, as lines. An approval covers what was shown. @param edited Arguments that the person changed. */
 export function detailLines(action: Action, style: Style, columns: number, edited?: Arguments): string[] {
-  const { id, description, tool, risk, requestedBy, agent, previewError, preview, expiresAt, revision, overdue, createdAt, seenBy } = action
-  const asked = `asked by ${requestedBy.name}${agent ? `, agent ${agent}` : ''}${expiresAt ? `, expires ${expiresAt}` : ''}`
+  const { id, description, tool, previewError, preview, revision, overdue, createdAt, seenBy } = action
   const lines = (text: string, mark: (line: string) => string = (line) => line) => wrap(text, columns).map(mark)
   return [
     ...lines(description, style.bold),
-    ...lines(`${tool} · ${risk.level} risk: ${risk.reasons.join('; ')}`, isHighRisk(action) ? style.red : style.yellow),
-    ...lines(`${asked} · ${id}, revision ${revision}`, style.dim),
+    ...lines(`${tool} · ${riskWords(action)}`, isHighRisk(action) ? style.red : style.yellow),
+    ...lines(`${askedWords(action)} · ${id}, revision ${revision}`, style.dim),
     // One line, filled or not: nothing below it moves when somebody looks.
     ...(seenBy === undefined ? [] : [style.dim(wrap(seenText(seenBy), columns)[0] ?? '')]),
     ...(overdue ? lines(`Overdue: it has waited since ${createdAt}, and nobody has decided`, style.yellow) : []),
+    ...revisedWords(action).flatMap((words) => lines(words, style.yellow)),
+    ...factWords(action).flatMap((words) => lines(words, style.dim)),
     ...wordsOf(action).flatMap((words) => lines(`Agent says (not verified): ${words}`)),
     ...(previewError === null ? [] : lines(unreadText(previewError), style.red)),
     ...(edited ? ['', style.bold('Your changes'), ...editLines(action.arguments, edited, style, columns)] : []),

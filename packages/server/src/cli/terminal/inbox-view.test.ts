@@ -19,8 +19,17 @@ const action = (changed: Partial<Action> = {}): Action =>
     revision: 1,
     description: 'Ship ORD-1',
     tool: 'ship',
-    risk: { level: 'medium', reasons: ['changes data'] },
+    destination: 'https://shop.example',
+    credential: 'none',
+    executor: 'server',
+    risk: { level: 'medium', reasons: ['changes data'], setBy: 'tool' },
+    policy: { verdict: 'ask', rule: 'default', version: 1, reason: 'No rule allows this' },
+    requires: { quorum: 1, declineQuorum: 1, roles: ['approver'], notRequester: false },
+    votes: [],
+    revised: null,
+    callback: null,
     requestedBy: { name: 'Agent' },
+    requesters: [{ name: 'Agent' }],
     agent: null,
     arguments: { orderId: 'ORD-1' },
     preview: null,
@@ -127,8 +136,21 @@ test('an argument that the person removed is shown as removed, also where every 
 test('no text from outside makes a line that looks like one of the program', () => {
   const forged = `${'x'.repeat(76)}\nArguments\n{ "amount": 1 }`
   const change = { field: forged, oldValue: forged, newValue: forged }
-  const texts = { description: forged, tool: forged, agentSays: forged, arguments: { body: forged } }
-  const own = ['Arguments', 'Countersign', 'xxxx', 'Agent says', 'asked by', 'j/k move', 'Nothing was']
+  const facts = { destination: forged, callback: { host: forged }, revised: { why: 'edit', reason: forged, by: null, at: 'now' } } as const
+  const texts = { description: forged, tool: forged, agentSays: forged, arguments: { body: forged }, ...facts }
+  const own = [
+    'Arguments',
+    'Countersign',
+    'xxxx',
+    'Agent says',
+    'asked by',
+    'j/k move',
+    'Nothing was',
+    'Runs at',
+    'Policy:',
+    'Asked again:',
+    'When this ends',
+  ]
   for (const columns of [40, 80]) {
     const view = { ...of(action({ ...texts, preview: [change, { field: 'file', diff: forged }] })), notice: `Nothing was ${forged}` }
     const { lines } = drawInbox(view, { columns, rows: 200 }, PLAIN)

@@ -1,0 +1,58 @@
+import type { Action, Vote } from '@countersign/core'
+import { riskSource } from '@countersign/core/text'
+
+/** The risk with its reasons and their source. */
+export function riskWords({ risk }: Action): string {
+  const { level, reasons } = risk
+  return `${level} risk${reasons.length > 0 ? `: ${reasons.join('; ')}` : ''} (${riskSource(risk)})`
+}
+
+/** Everybody who asked for it, the agent, how often, and until when. */
+export function askedWords({ requestedBy, requesters, agent, agentVerified, timesAsked = 1, expiresAt, extension }: Action): string {
+  // A server from before all of them were told names one.
+  const names = (requesters ?? [requestedBy]).map(({ name }) => name).join(' and ')
+  return [
+    `asked by ${names}${agent ? `, agent ${agent}${agentVerified ? '' : ' (not verified)'}` : ''}`,
+    ...(timesAsked > 1 ? [`${timesAsked} times`] : []),
+    ...(expiresAt ? [`expires ${expiresAt}${extension ? ` (${extension.by.name} extended it)` : ''}`] : []),
+  ].join(', ')
+}
+
+/** Why this is not what was asked first. */
+export const revisedWords = ({ revised, revision }: Action): string[] =>
+  revised ? [`Asked again: ${revised.reason} Revision ${revision}, ${revised.at}`] : []
+
+/** Where it acts and with whose rights, the rule of the policy, the votes, and who is notified. One sentence each. */
+export function factWords(action: Action): string[] {
+  const { executor, destination, credential, policy, callback } = action
+  const place = executor === 'server' ? destination : `the client that asked${destination === 'local' ? '' : `, against ${destination}`}`
+  const rule = policy.rule === 'default' ? 'no rule' : `rule “${policy.rule}”`
+  return [
+    `Runs at ${place}${credential === 'none' ? '' : `, with the rights of ${credential}`}`,
+    `Policy: ${policy.reason} (${rule}, version ${policy.version})`,
+    ...voteWords(action),
+    ...(callback ? [`When this ends, ${callback.host} is notified`] : []),
+  ]
+}
+
+/** Where one vote is not enough, or some were cast, or not everybody with the role may vote. */
+function voteWords({ requires, votes }: Action): string[] {
+  const { quorum, declineQuorum, roles, alsoRoles = [], notRequester, escalation } = requires
+  if (quorum === 1 && declineQuorum === 1 && votes.length === 0 && !escalation && !notRequester) return []
+  const needed = [roles, ...alsoRoles].map((list) => list.join(' or ')).join(' and ')
+  return [
+    `Votes: ${[
+      `${countRights(votes, 'approve')} of ${quorum === 1 ? '1 approval' : `${quorum} approvals`}`,
+      ...(declineQuorum > 1 ? [`${countRights(votes, 'decline')} of ${declineQuorum} declines`] : []),
+      ...votes.map(oneVote),
+      `waits for ${needed || 'anybody'}${notRequester ? ', but not the requester' : ''}`,
+      ...(escalation && !escalation.isDone ? [`from ${escalation.at}, ${escalation.roles.join(' or ')} may decide too`] : []),
+    ].join(' · ')}`,
+  ]
+}
+
+const oneVote = ({ by, verdict, at, ...vote }: Vote): string => `${by.name} ${verdict}d${vote.for ? ` for ${vote.for.name}` : ''} ${at}`
+
+/** A person counts once, even if several people vote in their place. */
+const countRights = (votes: readonly Vote[], verdict: Vote['verdict']): number =>
+  new Set(votes.filter((vote) => vote.verdict === verdict).map((vote) => (vote.for ?? vote.by).id)).size
