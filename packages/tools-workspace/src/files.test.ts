@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { NO_GROUND, openWorkspace, tempFolder } from '../../../verification/testing/workspace.ts'
+import { NO_GROUND, openWorkspace, tempFolder, tempRepository } from '../../../verification/testing/workspace.ts'
 
 const CHANNEL = 'countersign.checkpoint'
 
@@ -306,6 +306,29 @@ test('a search takes a text or a pattern, whose time is bounded whatever it is',
   expect(await run('search', { text: 'a', limit: 1 })).toMatchObject({ more: true })
   await expect(run('search', { pattern: '(?=a)' })).rejects.toMatchObject({ kind: 'refused' })
   await expect(run('search', {})).rejects.toMatchObject({ message: 'Give a text or a pattern, one of them.' })
+})
+
+test('a path that is written in another way is the same argument, so what a rule says of it holds', async () => {
+  using folder = tempRepository({ 'secrets/a.txt': 'one\n' })
+  const { tool } = await openWorkspace({ root: folder.root, git: true })
+  const read = (name: string, args: JsonObject) => {
+    const check = tool(name).check(args)
+    return check.ok ? check.value : check.issues
+  }
+  const path = 'secrets/a.txt'
+  const edits = [{ oldText: 'one', newText: 'two' }]
+  for (const text of ['./secrets/a.txt', 'secrets//a.txt', 'secrets/./a.txt', 'secrets/a.txt/', './/secrets/./a.txt/.']) {
+    for (const name of ['readFile', 'search', 'listFiles', 'gitDiff', 'gitLog', 'deleteFile'])
+      expect([name, text, read(name, { path: text, ...(name === 'search' && { text: 'x' }) })]).toMatchObject([name, text, { path }])
+    expect(read('editFile', { path: text, edits })).toEqual({ path, edits })
+    expect(read('writeFile', { path: text, content: 'x' })).toEqual({ path, content: 'x' })
+    expect(read('moveFile', { from: text, to: `x/${text}` })).toEqual({ from: path, to: `x/${path}` })
+    expect(read('applyPatch', { files: [{ path: text, delete: true }] })).toEqual({ files: [{ path, delete: true }] })
+    expect(read('commit', { paths: [text], message: 'm' })).toEqual({ paths: [path], message: 'm' })
+  }
+  for (const root of ['.', './', '']) expect(read('listFiles', { path: root })).toMatchObject({ path: '' })
+  // What is no path stays as it was written, and is refused with its reason.
+  for (const text of ['../a', '.', '/etc/passwd', 'a\\b']) expect(read('deleteFile', { path: text })).toEqual({ path: text })
 })
 
 test('what the workspace leaves out is neither listed nor found nor read nor written, below a folder with a dot as well', async () => {

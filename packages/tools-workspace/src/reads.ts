@@ -5,6 +5,7 @@ import { decodeText } from '@countersign/toolkit/internal'
 import { z } from 'zod'
 import { inBounds } from './bounded.ts'
 import { Fault, orRefuse } from './fault.ts'
+import { FilePath, FolderPath } from './inputs.ts'
 import { type Entry, walk } from './listing.ts'
 import { readPath } from './path.ts'
 import type { WorkspaceTool } from './tool.ts'
@@ -22,8 +23,7 @@ const MAX_SEARCH_MS = 5_000
 const BATCH_BYTES = 500_000
 const TOO_MUCH = 'There is more than one search reads: name a folder.'
 
-const Path = z.string().max(1_000)
-const Folder = Path.default('').describe('A folder, from the root of the workspace; empty for all of it')
+const Folder = FolderPath.default('').describe('A folder, from the root of the workspace; empty for all of it')
 
 /** Returns which of these paths git ignores, if the workspace is a repository. */
 export type Ignored = (paths: readonly string[], signal: AbortSignal) => Promise<ReadonlySet<string>>
@@ -46,7 +46,7 @@ export const fileReads = (workspace: Workspace, ignored: Ignored): WorkspaceTool
       name: 'readFile',
       description: `Reads a text file, at most ${MAX_LINES.toLocaleString('en')} lines at a time: nextLine says where to go on.`,
       input: z.object({
-        path: Path.min(1),
+        path: FilePath.min(1),
         fromLine: z.int().min(1).default(1),
         toLine: z.int().min(1).optional(),
       }),

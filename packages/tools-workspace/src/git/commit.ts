@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { inBounds, WRITE_WORK } from '../bounded.ts'
 import { Changed, Fault } from '../fault.ts'
 import { sha256 } from '../file.ts'
+import { FilePath } from '../inputs.ts'
 import { type WorkspaceTool, writeTool } from '../tool.ts'
 import { placeOf, readAt, type Workspace } from '../workspace.ts'
 import { branchOf, commitOf } from './names.ts'
@@ -18,7 +19,7 @@ const MAX_DIFF_CHARS = 250_000
 const TRAILER = 'Countersign-Action'
 
 const Input = z.object({
-  paths: z.array(z.string().min(1).max(1_000)).min(1).max(MAX_PATHS).describe('The files whose changes are committed, and no others'),
+  paths: z.array(FilePath.min(1)).min(1).max(MAX_PATHS).describe('The files whose changes are committed, and no others'),
   message: z
     .string()
     .trim()

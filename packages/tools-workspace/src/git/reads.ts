@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '@countersign/core'
 import { defineTool } from '@countersign/toolkit'
 import { z } from 'zod'
 import { Fault, orRefuse } from '../fault.ts'
+import { FilePath } from '../inputs.ts'
 import type { WorkspaceTool } from '../tool.ts'
 import { placeOf, type Workspace } from '../workspace.ts'
 import { branchOf, commitOf, Revision } from './names.ts'
@@ -11,7 +12,7 @@ const MAX_ENTRIES = 500
 const MAX_DIFF_CHARS = 100_000
 /** The maximum size of the index. It fits about 500,000 files. */
 const MAX_INDEX_BYTES = 64_000_000
-const Path = z.string().max(1_000).optional().describe('Only this file or folder')
+const Path = FilePath.optional().describe('Only this file or folder')
 
 /** Options that prevent the repository's configuration from running a program for a diff, and git from reading submodules. */
 export const PLAIN_DIFF = ['--no-ext-diff', '--no-textconv', '--no-color', '--ignore-submodules=all', '--no-relative']
