@@ -16,6 +16,19 @@ export function repositoryOf(name: string): Repository {
 /** Returns the name from its parts. */
 export const nameOf = ({ owner, repo }: Repository): string => `${owner}/${repo}`
 
+/**
+ * Returns a function that gives a name the case in which the configuration names it or its owner. GitHub ignores the case, and conditions of
+ * rules do not: `ACME/Prod` would be none of the repositories that they name.
+ * @param named Names and `owner/*`.
+ */
+export const openSpelling =
+  (named: readonly string[]) =>
+  (name: string): string => {
+    const like = (wanted: string) => named.find((text) => text.toLowerCase() === wanted.toLowerCase())
+    const [owner, ...rest] = name.split('/')
+    return like(name) ?? [like(`${owner}/*`)?.slice(0, -2) ?? owner, ...rest].join('/')
+  }
+
 /** The repositories that may be read and changed. */
 export interface AllowList {
   allows(name: string): boolean

@@ -136,6 +136,25 @@ test('GitHub: an allow-list tells names apart as GitHub does', () => {
   expect(openAllowList(undefined).allows('any/thing')).toBe(true)
 })
 
+test('GitHub: a repository is named as the configuration names it, whatever case an agent writes, so a rule on it holds', async () => {
+  await using bench = await openGithubBench({ section: { repositories: ['acme/Shop', 'Tools/*'], defaultRepository: 'tools/Build' } })
+  for (const [written, name] of [
+    ['ACME/shop', 'acme/Shop'],
+    ['acme/Shop', 'acme/Shop'],
+    ['TOOLS/bUILD', 'tools/Build'],
+    ['tools/other', 'Tools/other'],
+  ]) {
+    for (const tool of ['closeIssue', 'getIssue']) {
+      const check = bench.tool(tool).check({ repository: written ?? '', number: 1 })
+      expect([written, check]).toEqual([written, { ok: true, value: expect.objectContaining({ repository: name }) }])
+    }
+    expect(bench.tool('searchIssues').check({ repository: written ?? '', query: 'x' })).toMatchObject({ value: { repository: name } })
+  }
+  await using open = await openGithubBench({ section: { defaultRepository: 'acme/shop' } })
+  expect(open.tool('getIssue').check({ repository: 'Acme/SHOP', number: 1 })).toMatchObject({ value: { repository: 'acme/shop' } })
+  expect(open.tool('getIssue').check({ repository: 'Any/Thing', number: 1 })).toMatchObject({ value: { repository: 'Any/Thing' } })
+})
+
 test('GitHub: what is wrong in its section is told with its place', async () => {
   const github = {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as people write it

@@ -4,7 +4,7 @@ import { credentialOf, type TextWork } from '@countersign/toolkit/internal'
 import { z } from 'zod'
 import type { GithubClient } from './client.ts'
 import { statusOf } from './github-error.ts'
-import { type AllowList, isRepositoryName } from './repository.ts'
+import { type AllowList, isRepositoryName, openSpelling } from './repository.ts'
 
 /** The dependencies that all GitHub tools of a group share. */
 export interface GithubContext {
@@ -33,11 +33,13 @@ export interface GithubOptions {
 
 /** Returns the dependencies that all tools of a group share. */
 export function openRuntime({ allowed, defaultRepository, token, ...rest }: GithubOptions): GithubContext {
+  const spelled = openSpelling([...(defaultRepository === undefined ? [] : [defaultRepository]), ...(allowed.written ?? [])])
   const name = z
     .string()
     .max(201)
     .refine(isRepositoryName, 'must be owner/name')
     .refine((text) => allowed.allows(text), allowed.refusal)
+    .overwrite(spelled)
     .describe('The repository, as owner/name')
   const repository = defaultRepository === undefined ? name : name.default(defaultRepository)
   return { ...rest, credential: credentialOf({ token }), repository, repositoryName: name }
