@@ -71,7 +71,7 @@ test('GitHub: a search for repositories or people says nothing of a repository t
     section: { repositories: ['acme/shop'] },
     fault: ({ path }) => (path === '/search/repositories' ? { status: 200, body: found } : undefined),
   })
-  expect(await turned.run('searchRepositories', { query: 'shop' })).toEqual({ items: [], total: 0, leftOut: 1 })
+  expect(await turned.run('searchRepositories', { query: 'shop' })).toEqual({ items: [], total: 0 })
   const people = await bench.run('searchUsers', { query: 'eve' })
   expect(people).toEqual({ items: [{ login: 'eve', type: 'User', url: `${bench.standin.web}/eve` }], total: 1 })
 })
@@ -86,7 +86,37 @@ test('GitHub: what a search finds elsewhere all the same is left out', async () 
     section: { repositories: ['acme/shop'] },
     fault: ({ path }) => (path === '/search/issues' ? { status: 200, body: found } : undefined),
   })
-  expect(await turned.run('searchIssues', { query: 'prices' })).toEqual({ items: [], total: 0, leftOut: 1 })
+  expect(await turned.run('searchIssues', { query: 'prices' })).toEqual({ items: [], total: 0 })
+})
+
+test('GitHub: a search that is limited to some repositories says nothing of the others, neither by its results nor by their number', async () => {
+  await using bench = await openGithubBench({ section: { repositories: ['acme/shop'] } })
+  await using open = await openGithubBench()
+  // Each would be searched for everywhere, and only the rest of the query in the allowed repositories.
+  for (const query of [
+    'x OR secret',
+    'x or secret',
+    '(x) OR (secret)',
+    '(secret',
+    'x) OR secret',
+    '"x',
+    'a"b OR c"',
+    '"x\\" OR secret "',
+  ]) {
+    for (const name of ['searchIssues', 'searchCode', 'searchRepositories'])
+      expect([name, query, problems(bench, name, { query })]).toEqual([name, query, expect.stringContaining('must not use OR')])
+    expect(problems(open, 'searchIssues', { query })).toBe('')
+    expect(problems(bench, 'searchUsers', { query })).toBe('')
+  }
+  for (const query of ['ORder', 'for x', '"x OR (y)" label:"a or b" -label:"(c)"', 'NOT x -label:bug', 'orange author:or'])
+    for (const name of ['searchIssues', 'searchCode', 'searchRepositories'])
+      expect([name, query, problems(bench, name, { query })]).toEqual([name, query, ''])
+  expect(bench.standin.exchanges).toEqual([])
+  const elsewhere = { total_count: 7, incomplete_results: false, items: [] }
+  const fault = ({ path }: { path: string }) => (path.startsWith('/search/') ? { status: 200, body: elsewhere } : undefined)
+  await using turned = await openGithubBench({ section: { repositories: ['acme/shop'] }, fault })
+  for (const name of ['searchIssues', 'searchCode', 'searchRepositories'])
+    expect([name, await turned.run(name, { query: 'secret', page: 2 })]).toEqual([name, { items: [] }])
 })
 
 test('GitHub: no name makes another address of a request', async () => {

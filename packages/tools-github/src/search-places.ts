@@ -3,7 +3,7 @@ import type { ToolDraft } from '@countersign/toolkit'
 import { z } from 'zod'
 import { Limit, Page } from './fields.ts'
 import type { AllowList } from './repository.ts'
-import { Query, scopes, within } from './search.ts'
+import { Query, queryWithin, scopes, within } from './search.ts'
 import { type GithubContext, readTool } from './tool.ts'
 import { textOf } from './views.ts'
 
@@ -16,7 +16,11 @@ export const placeSearches = (github: GithubContext, allowed: AllowList): ToolDr
 const searchRepositories = (github: GithubContext, allowed: AllowList): ToolDraft =>
   readTool(
     github,
-    z.object({ query: Query.describe('Words and qualifiers of GitHub: cart language:go archived:false'), limit: Limit, page: Page }),
+    z.object({
+      query: queryWithin(allowed).describe('Words and qualifiers of GitHub: cart language:go archived:false'),
+      limit: Limit,
+      page: Page,
+    }),
     {
       name: 'searchRepositories',
       description: "Searches repositories with GitHub's search.",

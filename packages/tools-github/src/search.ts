@@ -19,14 +19,30 @@ export const Query = z
     'must not say where to search: that is the argument repository',
   )
 
+/** A text in quotes that GitHub reads as one word. */
+const PHRASE = /(?<=^|[\s:])"[^"\\]*"(?=\s|$)/g
+
+/**
+ * The query of a search that the allowed repositories limit. They are named behind it, so GitHub would search
+ * everywhere for what stands before an OR. What it makes of open brackets and quotes is not documented.
+ */
+export const queryWithin = ({ written }: AllowList): typeof Query =>
+  written === undefined
+    ? Query
+    : Query.refine(
+        (text) => !/["()]|(^|\s)or(\s|$)/i.test(text.replaceAll(PHRASE, 'x')),
+        'must not use OR, brackets or an open quote, because only some repositories may be searched: search once for each',
+      )
+
 /** Tools that search the allowed repositories only. */
 export function searches(github: GithubContext, allowed: AllowList): ToolDraft[] {
+  const Limited = queryWithin(allowed)
   const repository = github.repositoryName.optional().describe('Only in this repository, as owner/name')
   return [
     readTool(
       github,
       z.object({
-        query: Query.describe('Words and qualifiers of GitHub: crash label:bug is:open author:ada'),
+        query: Limited.describe('Words and qualifiers of GitHub: crash label:bug is:open author:ada'),
         kind: z.enum(['issue', 'pr']).default('issue'),
         repository,
         limit: Limit,
@@ -51,7 +67,7 @@ export function searches(github: GithubContext, allowed: AllowList): ToolDraft[]
     ),
     readTool(
       github,
-      z.object({ query: Query.describe('Words, and qualifiers such as path: and language:'), repository, limit: Limit, page: Page }),
+      z.object({ query: Limited.describe('Words, and qualifiers such as path: and language:'), repository, limit: Limit, page: Page }),
       {
         name: 'searchCode',
         description: 'Searches the code of the default branches.',
@@ -84,16 +100,22 @@ export function scopes(place: string | undefined, { written }: AllowList): strin
 
 const repositoryIn = (url: string): string => url.split('/').slice(-2).join('/')
 
-/** Returns the results from allowed places, however GitHub interpreted the query. */
+/**
+ * Returns the results from allowed places, however GitHub interpreted the query, and how many there are. Where a list limits the places, the
+ * number of all results, and of those that were taken out, could say what stands in others.
+ */
 export function within<T extends { repository: string }, V>(
   { found, total }: { found: readonly T[]; total: number },
   place: string | undefined,
   allowed: AllowList,
   view: (found: T) => V,
-): { items: V[]; total: number; leftOut?: number } {
+): { items: V[]; total?: number; leftOut?: number } {
   const isMeant = ({ repository }: T) =>
     allowed.allows(repository) && (place === undefined || repository.toLowerCase() === place.toLowerCase())
   const items = found.filter(isMeant).map(view)
   const leftOut = found.length - items.length
-  return leftOut === 0 ? { items, total } : { items, total: items.length, leftOut }
+  const isLimited = allowed.written !== undefined
+  if (leftOut > 0) return { items, total: items.length, ...(!isLimited && { leftOut }) }
+  // Nothing on this page shows that the number is that of the allowed places.
+  return isLimited && items.length === 0 && total > 0 ? { items } : { items, total }
 }
