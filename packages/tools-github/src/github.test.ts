@@ -1,5 +1,6 @@
 import type { JsonObject } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { addIssue } from '../../../examples/github/stand-in/server.ts'
 import { type Activity, addActivity, openGithubBench } from '../../../verification/testing/github.ts'
 import { githubDescription } from '../../../verification/testing/github-description.ts'
 
@@ -108,6 +109,15 @@ test('the card of a changed comment is headed by number and title of what it is 
     const { headline } = await bench.look('editComment', { commentId: (comment as { id: number }).id, body: 'Second' })
     expect(headline).toBe(`Change the comment on #${number} “${title}” of acme/shop`)
   }
+})
+
+test('GitHub: a label that is named like a property of every object is counted like any other', async () => {
+  await using bench = await openGithubBench()
+  for (const labels of [['constructor', 'toString', '__proto__'], ['constructor']])
+    addIssue(bench.standin.state, bench.repo, { title: 'x', labels, assignees: ['ada'] })
+  const { people } = (await bench.run('getWorkload')) as { people: { login: string; labels: JsonObject }[] }
+  // No JSON here has the key __proto__.
+  expect(people.find(({ login }) => login === 'ada')?.labels).toMatchObject({ constructor: 2, toString: 1 })
 })
 
 test('GitHub: refusals of the stand-in, and what its tools ask under strange names, are as GitHub describes them', async () => {

@@ -85,21 +85,28 @@ const getWorkload = (github: GithubContext): ToolDraft =>
         }
         isWhole = !hasMore(headers)
       }
-      const { [NOBODY]: unassigned = EMPTY, ...rest } = Object.fromEntries(people)
-      const loads = Object.entries(rest).map(([login, load]) => ({ login, ...load }))
+      const unassigned = people.get(NOBODY) ?? EMPTY
+      people.delete(NOBODY)
+      const loads = [...people].map(([login, load]) => ({ login, ...loadView(load) }))
       loads.sort((a, b) => b.issues + b.pullRequests - (a.issues + a.pullRequests) || (a.login < b.login ? -1 : 1))
-      return { repository: nameOf(place), people: loads, unassigned, complete: isWhole }
+      return { repository: nameOf(place), people: loads, unassigned: loadView(unassigned), complete: isWhole }
     },
   })
 
-type Load = { issues: number; pullRequests: number; labels: Record<string, number> }
+type Load = { issues: number; pullRequests: number; labels: Map<string, number> }
 
 const NOBODY = ''
-const EMPTY: Load = { issues: 0, pullRequests: 0, labels: {} }
+const EMPTY: Load = { issues: 0, pullRequests: 0, labels: new Map() }
+
+/** Without a label that is named `__proto__`: such a key is in no JSON here, and the whole answer would be left out. */
+const loadView = ({ labels, ...counts }: Load) => ({
+  ...counts,
+  labels: Object.fromEntries([...labels].filter(([name]) => name !== '__proto__')),
+})
 
 function add(people: Map<string, Load>, login: string, isPull: boolean, labels: readonly string[]): void {
   const load = people.get(login) ?? structuredClone(EMPTY)
   load[isPull ? 'pullRequests' : 'issues']++
-  for (const label of labels) load.labels[label] = (load.labels[label] ?? 0) + 1
+  for (const label of labels) load.labels.set(label, (load.labels.get(label) ?? 0) + 1)
   people.set(login, load)
 }
