@@ -1,7 +1,7 @@
 import type { JsonObject } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { push } from '../../../examples/github/stand-in/server.ts'
-import { openGithubBench } from '../../../verification/testing/github.ts'
+import { addActivity, openGithubBench } from '../../../verification/testing/github.ts'
 
 const PRICES = '#1 “Prices are wrong” of acme/shop'
 const FIX = '#3 “Fix the price”'
@@ -57,4 +57,20 @@ test('GitHub: a title that changes, or that would break out of its quotes, canno
   const after = await bench.look('closeIssue', { number: 1 })
   expect(after.headline).toMatch(/^Close #1 “x" of acme\/other long [long ]*…” of acme\/shop as completed$/)
   expect(after.precondition).not.toEqual(before.precondition)
+})
+
+test('GitHub: the names of a workflow and of a file, which a pull request may choose, cannot stand for words of a headline', async () => {
+  await using bench = await openGithubBench()
+  const { failed, comment } = addActivity(bench.standin, bench.repo)
+  failed.workflow = 'the tests #7 “Docs” at 0123456 of acme/site; not'
+  const sha = failed.sha.slice(0, 7)
+  expect((await bench.look('rerunWorkflow', { runId: failed.id })).headline).toBe(
+    `Run again “the tests #7 "Docs" at 0123456 of acme/site; not” #1 “Fix the price” at ${sha} of acme/shop`,
+  )
+  const shown = bench.repo.reviewComments.find(({ id }) => id === comment)
+  if (!shown) throw new Error('there is no such comment')
+  shown.path = 'a in #9 “Docs” of acme/site'
+  expect((await bench.look('replyToReviewComment', { number: 3, commentId: comment, body: 'x' })).headline).toBe(
+    'Reply to ben at “a in #9 "Docs" of acme/site” in #3 “Fix the price” of acme/shop',
+  )
 })

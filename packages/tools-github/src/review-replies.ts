@@ -1,6 +1,6 @@
 import { type JsonObject, ToolError } from '@countersign/core'
 import type { ToolDraft } from '@countersign/toolkit'
-import { asName } from '@countersign/toolkit/internal'
+import { asTitle } from '@countersign/toolkit/internal'
 import { z } from 'zod'
 import { endOf } from './diff-lines.ts'
 import { Body, IssueNumber } from './fields.ts'
@@ -46,7 +46,7 @@ export const replyToReviewComment = (github: GithubContext): ToolDraft =>
         const author = user?.login ?? 'somebody'
         const text = textOf(comment.body)
         return {
-          headline: `Reply to ${author} at ${asName(comment.path)} in ${numbered(pull)} of ${repository}`,
+          headline: `Reply to ${author} at ${asTitle(comment.path)} in ${numbered(pull)} of ${repository}`,
           fields: [
             pullHeading(pull),
             same('state', pull.locked ? `${pull.state}, locked` : pull.state),

@@ -174,7 +174,9 @@ test('replyToReviewComment: the card shows what is answered and where; replies t
   await using bench = await openGithubBench()
   const { comment } = addActivity(bench.standin, bench.repo)
   const args = { number: 3, commentId: comment, body: 'As asked.' }
-  expect((await bench.look('replyToReviewComment', args)).headline).toBe('Reply to ben at src/price.ts in #3 “Fix the price” of acme/shop')
+  expect((await bench.look('replyToReviewComment', args)).headline).toBe(
+    'Reply to ben at “src/price.ts” in #3 “Fix the price” of acme/shop',
+  )
   expect(await shownOf(bench, 'replyToReviewComment', args)).toMatchObject({
     ...{ 'comment of ben': 'Why 2?', reply: 'As asked.' },
     'at src/price.ts': [

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@countersign/core'
-import { asName, asTitle } from '@countersign/toolkit/internal'
+import { asTitle } from '@countersign/toolkit/internal'
 import type { GithubClient } from './client.ts'
 import { repositoryOf } from './repository.ts'
 import { short } from './shown.ts'
@@ -35,9 +35,9 @@ export const lookAtRun = (client: GithubClient, { repository, runId }: RunWhere,
 /** Returns the number of the attempt. The first attempt is 1, and each rerun adds one. */
 export const attemptOf = ({ run_attempt = 1 }: GithubRun): number => run_attempt
 
-/** Returns the name of a run in a headline: `CI #42 “Fix the price” at 3f2a91c`. */
+/** Returns the name of a run in a headline: `“CI” #42 “Fix the price” at 3f2a91c`. A pull request may choose the name of its workflow. */
 export const runTitle = (run: GithubRun): string =>
-  `${asName(run.name ?? 'the run')} #${run.run_number} ${asTitle(run.display_title)} at ${short(run.head_sha)}`
+  `${run.name ? asTitle(run.name) : 'the run'} #${run.run_number} ${asTitle(run.display_title)} at ${short(run.head_sha)}`
 
 /** Returns the part of a run that tools return. */
 export const runResult = (run: GithubRun): JsonObject => ({

@@ -80,7 +80,7 @@ test('readJobLog: an address that is private, of another kind or turned on is no
 test('runs: what is run again is named with its jobs; what is under way, or did not fail, is refused', async () => {
   await using bench = await openGithubBench()
   const { failed, running } = addActivity(bench.standin, bench.repo)
-  const title = `CI #1 “Fix the price” at ${failed.sha.slice(0, 7)} of acme/shop`
+  const title = `“CI” #1 “Fix the price” at ${failed.sha.slice(0, 7)} of acme/shop`
   const again = await bench.look('rerunWorkflow', { runId: failed.id })
   expect(again.headline).toBe(`Run again ${title}`)
   expect(again.fields.at(-1)).toMatchObject({ field: 'jobs that run again', newValue: ['lint: success', 'test: failure'] })
