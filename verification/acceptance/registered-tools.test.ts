@@ -1,8 +1,9 @@
 import type { Action } from '@countersign/core'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import type { ApiClient } from '../testing/api-client.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
+import { startTwoServers } from '../testing/two-servers.ts'
 
 const RULES = [
   { name: 'reads run', match: { effect: 'read' }, verdict: 'allow' },
@@ -217,6 +218,29 @@ test('a changed definition is shown and asked about, whatever allows the tool, u
   await billing.post(`/api/actions/${asked.id}/claim`, {})
   expect(await propose(billing, { tool: 'lookUp', arguments: { id: 'INV-3', cents: 1 } })).toMatchObject({ state: 'approved' })
 })
+
+// SQLite allows one process at a time.
+test.skipIf(inject('database') === 'sqlite')(
+  'a change is shown from what people accepted last, also where another process heard of it',
+  async () => {
+    await using servers = await startTwoServers()
+    const { here, there } = servers
+    const { key } = await here.makeKey({ name: 'billing bot', kind: 'agent', agent: 'billing', roles: ['agent'] })
+    const [atHere, atThere] = [here.with({ authorization: `Bearer ${key}` }), there.with({ authorization: `Bearer ${key}` })]
+    const says = (agent: ApiClient, description: string) => register(agent, { ...PAY, description })
+    const change = (oldValue: string, newValue: string) => ({ preview: [{ field: 'the tool’s description', oldValue, newValue }, {}] })
+    await says(atHere, 'Pays.')
+    await says(atHere, 'Pays twice.')
+    expect(await propose(atHere)).toMatchObject(change('Pays.', 'Pays twice.'))
+    // Meanwhile people accept another definition, and then the last one is registered again.
+    await says(atThere, 'Pays later.')
+    const action = await propose(atThere, { ...CALL, arguments: { id: 'INV-2', cents: 1 } })
+    await approve(there.admin, action)
+    await atThere.post(`/api/actions/${action.id}/claim`, {})
+    await says(atThere, 'Pays twice.')
+    expect(await propose(atHere, { ...CALL, arguments: { id: 'INV-3', cents: 1 } })).toMatchObject(change('Pays later.', 'Pays twice.'))
+  },
+)
 
 test('an approval is for one definition: after a change the claim is asked about again, and after removal it fails', async () => {
   await using it = await start()

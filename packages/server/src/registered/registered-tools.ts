@@ -47,6 +47,8 @@ export interface RegisteredDeps {
 /** Opens the registered tools of a database. */
 export async function openRegisteredTools({ store, clock, log, configured }: RegisteredDeps): Promise<RegisteredTools> {
   const known = new Map<string, Tool>()
+  /** The hash of the definition that people had accepted when a known tool was opened: its card shows the change from there. */
+  const acceptedOf = new WeakMap<Tool, string>()
   const budgets = new Map<string, PatternBudget>()
 
   /** The patterns of one owner that this process has compiled stay in memory, so their number is limited for as long as it runs. */
@@ -62,11 +64,13 @@ export async function openRegisteredTools({ store, clock, log, configured }: Reg
   function open(row: registeredTools.OwnedTool): Tool | undefined {
     const before = known.get(row.name)
     const isSame = before?.registered?.hash === row.hash && before.registered.ownerName === row.owner_name
-    if (before && isSame && (before.caution === undefined) === (row.hash === row.accepted_hash)) return before
+    if (before && isSame && acceptedOf.get(before) === row.accepted_hash) return before
     try {
       // As it was registered; the budget is of this process.
       readDefinition(JSON.parse(row.definition), budgetOf(row.owner_id))
-      return openTool(row)
+      const tool = openTool(row)
+      acceptedOf.set(tool, row.accepted_hash)
+      return tool
     } catch (error) {
       log.warn({ tool: row.name, error }, 'registered_tool.unusable')
       return undefined
