@@ -41,4 +41,4 @@ export const maySaySeen = (me: Principal | null): boolean => me?.kind === 'perso
 
 /** Returns this person's vote on the waiting revision. A later vote replaces it. Undefined while they have said nothing that counts. */
 export const ownVote = ({ votes }: Pick<Action, 'votes'>, me: Principal | null): Vote | undefined =>
-  votes.find((vote) => vote.by.id === me?.id && vote.counts !== false)
+  votes.find((vote) => vote.counts !== false && vote.by.id === me?.id)

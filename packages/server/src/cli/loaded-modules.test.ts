@@ -62,7 +62,7 @@ const OF_THE_SERVER = /\/node_modules\/(kysely|fastify|pino|yaml|pg|@modelcontex
 const FETCH = /deps\/undici/
 
 test.each([
-  ['hook', 188],
+  ['hook', 192],
   ['inbox', 60],
   ['approve', 60],
   ['tail', 60],
