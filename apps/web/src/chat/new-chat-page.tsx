@@ -19,20 +19,20 @@ export default function NewChatPage() {
   const agents = useQuery({ queryKey: ['agents'], queryFn: ({ signal }) => client.agents({ signal }), staleTime: 60_000 })
   // Every arrival, also by "New chat" on this very page, is a new chat with a field of its own.
   const { key } = useLocation()
-  if (agents.isPending) {
-    return (
-      <Page title="New chat" focusHeading={false}>
+  const [picked, setPicked] = useState({ on: key, name: '' })
+  const agent = agents.data?.find(({ name }) => picked.on === key && name === picked.name) ?? agents.data?.[0]
+  // One page for all that it may show: another one would draw the bar anew, and a press on one of its buttons at that moment does nothing.
+  return (
+    <Page title="New chat" subtitle={agent && <span data-testid="agent-name">{showInvisible(agent.name)}</span>} focusHeading={false}>
+      {agents.isPending ? (
         <div className="fresh" aria-busy="true">
           <Skeleton height={28} width={220} />
           <Skeleton height={78} />
           <Skeleton height={96} />
         </div>
-      </Page>
-    )
-  }
-  if (agents.isError) {
-    return (
-      <Page title="New chat">
+      ) : agent ? (
+        <FreshChat key={key} agents={agents.data ?? []} agent={agent} onPick={(name) => setPicked({ on: key, name })} />
+      ) : agents.isError ? (
         <div className="empty" role="alert">
           <h2>The agents could not be loaded.</h2>
           <p>{errorText(agents.error)}</p>
@@ -40,13 +40,7 @@ export default function NewChatPage() {
             Try again
           </Button>
         </div>
-      </Page>
-    )
-  }
-  const [first] = agents.data
-  if (!first) {
-    return (
-      <Page title="New chat">
+      ) : (
         <div className="empty">
           <h2>No agent is configured</h2>
           <p>
@@ -54,19 +48,18 @@ export default function NewChatPage() {
             ask for is in the <Link to="/waiting">inbox</Link>.
           </p>
         </div>
-      </Page>
-    )
-  }
-  return <FreshChat key={key} agents={agents.data} first={first} />
+      )}
+    </Page>
+  )
 }
 
-function FreshChat({ agents, first }: { agents: AgentView[]; first: AgentView }) {
+type FreshChatProps = { agents: AgentView[]; agent: AgentView; onPick: (name: string) => void }
+
+function FreshChat({ agents, agent, onPick }: FreshChatProps) {
   const { client } = useServices()
   const queries = useQueryClient()
   const navigate = useNavigate()
   const isOnline = useOnline()
-  const [name, setName] = useState(first.name)
-  const agent = agents.find((each) => each.name === name) ?? first
   // Kept over failed sends: a second try must not leave an empty session behind.
   const begun = useRef<{ agent: string; idempotencyKey: string; id?: string }>(undefined)
 
@@ -81,40 +74,38 @@ function FreshChat({ agents, first }: { agents: AgentView[]; first: AgentView })
   const suggested = useSending(start, 'Not sent.')
 
   return (
-    <Page title="New chat" subtitle={<span data-testid="agent-name">{showInvisible(agent.name)}</span>} focusHeading={false}>
-      <div className="fresh">
-        <h2>What should {showInvisible(agent.name)} do?</h2>
-        <p className="muted">It reads data at once. Every change waits for a person's approval.</p>
-        {agents.length > 1 && (
-          <label className="agent-picker">
-            Agent
-            <select value={agent.name} onChange={(event) => setName(event.target.value)} data-testid="agent-picker">
-              <Options of={agents.map((each) => [each.name, showInvisible(each.name)])} />
-            </select>
-          </label>
-        )}
-        <Composer
-          draftOf="new"
-          onSend={start}
-          blocked={isOnline ? undefined : 'Offline. You can keep writing and send once the network is back.'}
-          placeholder={`Message ${showInvisible(agent.name)}`}
-          autoFocus={window.matchMedia('(hover: hover)').matches}
-        />
-        {agent.suggestions.length > 0 && (
-          <section aria-label="Suggestions">
-            <ul className="suggestions">
-              {agent.suggestions.map((suggestion) => (
-                <li key={suggestion}>
-                  <button type="button" disabled={!isOnline} data-testid="suggestion" onClick={() => void suggested.post(suggestion)}>
-                    {showInvisible(suggestion)}
-                  </button>
-                </li>
-              ))}
-            </ul>
-          </section>
-        )}
-        {suggested.failure && <p role="alert">{suggested.failure}</p>}
-      </div>
-    </Page>
+    <div className="fresh">
+      <h2>What should {showInvisible(agent.name)} do?</h2>
+      <p className="muted">It reads data at once. Every change waits for a person's approval.</p>
+      {agents.length > 1 && (
+        <label className="agent-picker">
+          Agent
+          <select value={agent.name} onChange={(event) => onPick(event.target.value)} data-testid="agent-picker">
+            <Options of={agents.map((each) => [each.name, showInvisible(each.name)])} />
+          </select>
+        </label>
+      )}
+      <Composer
+        draftOf="new"
+        onSend={start}
+        blocked={isOnline ? undefined : 'Offline. You can keep writing and send once the network is back.'}
+        placeholder={`Message ${showInvisible(agent.name)}`}
+        autoFocus={window.matchMedia('(hover: hover)').matches}
+      />
+      {agent.suggestions.length > 0 && (
+        <section aria-label="Suggestions">
+          <ul className="suggestions">
+            {agent.suggestions.map((suggestion) => (
+              <li key={suggestion}>
+                <button type="button" disabled={!isOnline} data-testid="suggestion" onClick={() => void suggested.post(suggestion)}>
+                  {showInvisible(suggestion)}
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {suggested.failure && <p role="alert">{suggested.failure}</p>}
+    </div>
   )
 }

@@ -76,6 +76,22 @@ test.for([320, 390])('at %i px the menu button says how much waits, and the icon
   await page.close()
 })
 
+test('a button of the bar can be pressed while the agents of a new chat come: it stays the same one', async () => {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 844 } })
+  page.setDefaultTimeout(280_000)
+  const agents = Promise.withResolvers<void>()
+  await page.route('**/api/agents', async (route) => {
+    await agents.promise
+    await route.continue()
+  })
+  await page.goto(server.url)
+  const button = await page.getByTestId('account').elementHandle()
+  agents.resolve()
+  await page.getByTestId('agent-name').waitFor()
+  expect(await button?.evaluate((node) => node.isConnected)).toBe(true)
+  await page.close()
+})
+
 test('the name of the inbox stays on one line beside what is overdue and unknown', async () => {
   const page = await openPage('/', 1280)
   await page.getByTestId('waiting-alarms').waitFor()
