@@ -33,7 +33,16 @@ const ONE = 'say either "exact": true or "when" with a condition'
 export const Remember = z.strictObject(terms).refine(isOne, ONE)
 export type Remember = z.infer<typeof Remember>
 
-export const GrantBody = z.strictObject({ ...terms, actionId: z.string().min(1).max(100) }).refine(isOne, ONE)
+export const GrantBody = z
+  .strictObject({
+    ...terms,
+    actionId: z.string().min(1).max(100),
+    /** The revision of the action that was looked at. It may be left out, with `digest`, only while the action was never changed. */
+    revision: z.int().positive().optional(),
+    /** The digest of that revision. */
+    digest: z.string().max(200).optional(),
+  })
+  .refine(isOne, ONE)
 export type GrantBody = z.infer<typeof GrantBody>
 
 /** A recorded approval of later calls. */

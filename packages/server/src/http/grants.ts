@@ -52,7 +52,7 @@ export function grantRoutes(app: App, { store, clock, gate }: HttpDeps): void {
     route('by-object', {
       operationId: 'createGrant',
       summary: 'Allow later calls like an action',
-      errors: ['not_found', 'gone', 'illegal_transition'],
+      errors: ['not_found', 'gone', 'illegal_transition', 'revision_mismatch'],
       body: GrantBody,
       response: { 201: Grant },
     }),

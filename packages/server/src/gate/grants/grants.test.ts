@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import {
   type Action,
   type Grant,
+  type GrantBody,
   isCountersignError,
   type PolicyDocument,
   type Principal,
@@ -146,6 +147,29 @@ test('a grant is for the rights with which its tool acts: with another credentia
   const earlier = { ...row, id: 'gra_earlier', revoked_at: null, revoked_by: null, definitions: JSON.stringify({ 'own.send': definition }) }
   await desk.store.transact(() => grants.insertGrant.run(earlier as GrantRow))
   expect((await desk.propose('send')).policy.rule).toBe('grant gra_earlier')
+})
+
+test('nobody allows calls like an action that they have not seen as it is: a grant names its revision', async () => {
+  await using desk = await open()
+  const shown = await desk.propose('send', { cents: 5 })
+  const edited = await desk.gate.decide(shown.id, { verdict: 'approve', arguments: { cents: 500 } }, { principal: cy })
+  expect(edited.revision).toBe(2)
+  const seen = ({ revision, digest }: Action) => ({
+    actionId: shown.id,
+    scope: 'agent' as const,
+    expiresIn: 'P1D',
+    exact: true as const,
+    revision,
+    digest,
+  })
+  const grant = (body: GrantBody) => codeOf(desk.gate.createGrant(body, { principal: ana }))
+  expect(await grant(seen(shown))).toBe('revision_mismatch')
+  expect(await grant({ ...seen(edited), digest: shown.digest })).toBe('revision_mismatch')
+  const { revision: _revision, digest: _digest, ...unnamed } = seen(edited)
+  expect(await grant(unnamed)).toBe('revision_mismatch')
+  expect((await desk.propose('send', { cents: 500 })).state).toBe('proposed')
+  expect(await grant(seen(edited))).toBe('done')
+  expect((await desk.propose('send', { cents: 500 })).state).toBe('approved')
 })
 
 test('nothing is granted for a high risk, for what takes two, beyond 30 days, by who may not decide it alone', async () => {

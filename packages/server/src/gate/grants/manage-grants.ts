@@ -3,19 +3,24 @@ import { recordAudit } from '../../audit/index.ts'
 import { changeRights, type GrantRow, grants, type Tx } from '../../store/index.ts'
 import { type Caller, requireScope, requireStanding, requireUnarchived } from '../caller.ts'
 import { openSession } from '../context.ts'
+import { changedSinceShown, names } from '../decide/decide.ts'
 import type { GateDeps } from '../gate.ts'
+import { viewAction } from '../read/view.ts'
 import { findVisibleAction } from '../read/visible.ts'
 import { transactOnce } from '../transact-once.ts'
 import { makeGrant, viewGrant } from './grants.ts'
 
 /**
- * Makes a grant from an action that its maker may decide about alone.
- * @throws CountersignError `not_found`, `forbidden`, `illegal_transition`, `bad_request`.
+ * Makes a grant from an action that its maker may decide about alone. It is for the tool, the arguments and the credential of the revision
+ * that is named, so that nobody allows what they have not seen.
+ * @throws CountersignError `not_found`, `forbidden`, `illegal_transition`, `bad_request`; `revision_mismatch` when the action is another one.
  */
-export async function createGrant({ store, clock, tools }: GateDeps, { actionId, ...terms }: GrantBody, caller: Caller): Promise<Grant> {
+export async function createGrant({ store, clock, tools }: GateDeps, body: GrantBody, caller: Caller): Promise<Grant> {
+  const { actionId, revision, digest, ...terms } = body
   return transactOnce({ store, clock }, caller, function* ({ outbox, nowMs }) {
     const row = yield* findVisibleAction(caller.principal, actionId, nowMs)
     requireUnarchived(row)
+    if (!names({ revision, digest }, row)) throw changedSinceShown(yield* viewAction(row))
     const context = yield* openSession({ outbox, nowMs, caller }, row)
     const grant = yield* makeGrant({ tools }, context, row, terms)
     if (context.session) yield* context.session.save()
