@@ -20,12 +20,13 @@ test.each([
   expect(`line ${first?.linePos?.[0].line}: ${first?.message.split(' at line')[0]}`).toBe(problem.split('; ')[0])
 })
 
-test('a text with very many keys or aliases does not hold up the server', () => {
+test('a text with very many keys, aliases or faults does not hold up the server', () => {
   const numbered = (line: (n: number) => string) => Array.from({ length: 50_000 }, (_, n) => line(n)).join('\n')
   const startedAt = cpuTimeMs()
   expect(problemsOf(`${numbered((n) => `k${n}: 1`)}\nk7: 1`)).toEqual(['line 50001: Map keys must be unique'])
   expect(problemsOf(numbered((n) => `- &a${n} 1\n- *a${n}`))).toEqual(['has more than 1,000 aliases, such as *name'])
-  // With each key compared to all others it is more than 30 s.
+  expect(problemsOf('&a '.repeat(130_000))).toEqual(['line 1: A node can have at most one anchor'])
+  // With each key compared to all others it is more than 30 s, and so it is with the whole line in each fault.
   expect(cpuTimeMs() - startedAt).toBeLessThan(15_000)
 })
 

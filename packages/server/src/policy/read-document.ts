@@ -50,8 +50,9 @@ type ReadText = { data: unknown; lineOf?: LineOf } | { problem: string }
 /** Parses JSON as YAML, too, so that duplicate keys are refused in both. */
 function readText(text: string): ReadText {
   const lineCounter = new LineCounter()
-  const document = parseDocument(text, { prettyErrors: true, lineCounter, uniqueKeys: false })
-  refuseRepeatedKeys(document, lineCounter)
+  // A pretty error shows its line, which costs as much as the line is long: the errors of one long line would hold up the server.
+  const document = parseDocument(text, { prettyErrors: false, lineCounter, uniqueKeys: false })
+  refuseRepeatedKeys(document)
   const wrong = yamlProblem(document, lineCounter) ?? tooManyAliases(document)
   if (wrong !== undefined) return { problem: wrong }
   try {

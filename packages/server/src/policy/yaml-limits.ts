@@ -1,10 +1,10 @@
-import { type Document, isScalar, type LineCounter, visit, YAMLParseError } from 'yaml'
+import { type Document, isScalar, visit, YAMLParseError } from 'yaml'
 
 /**
  * Adds an error for the first key that a map has twice, to a document that was parsed with `uniqueKeys: false`. The parser's own check
  * compares each key with all before it: 60,000 keys, which fit into a request, would hold up the server for a minute.
  */
-export function refuseRepeatedKeys(document: Document.Parsed, lineCounter: LineCounter): void {
+export function refuseRepeatedKeys(document: Document.Parsed): void {
   let first: readonly [start: number, end: number] | undefined
   visit(document, {
     Map(_, { items }) {
@@ -23,7 +23,6 @@ export function refuseRepeatedKeys(document: Document.Parsed, lineCounter: LineC
   if (!first) return
   const [start, end] = first
   const error = new YAMLParseError([start, start + 1], 'DUPLICATE_KEY', 'Map keys must be unique')
-  error.linePos = [lineCounter.linePos(start)]
   // The errors stand in the order of the text.
   const later = document.errors.findIndex(({ pos }) => pos[0] >= end)
   document.errors.splice(later < 0 ? document.errors.length : later, 0, error)

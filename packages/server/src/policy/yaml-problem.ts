@@ -15,9 +15,10 @@ export function yamlProblem(document: Document.Parsed, lineCounter: LineCounter)
   const [wrong, next] = [...document.errors, ...document.warnings]
   if (!wrong) return placeholderWithoutQuotes(document, lineCounter)
   // The parser tells of the line above, and of a key that goes on in the next line.
-  const deeper = wrong.code === 'BLOCK_AS_IMPLICIT_KEY' && next?.code === 'MULTILINE_IMPLICIT_KEY' ? next.linePos?.[1]?.line : undefined
+  const lineAt = (offset: number) => (offset < 0 ? undefined : lineCounter.linePos(offset).line)
+  const deeper = wrong.code === 'BLOCK_AS_IMPLICIT_KEY' && next?.code === 'MULTILINE_IMPLICIT_KEY' ? lineAt(next.pos[1]) : undefined
   if (deeper !== undefined) return `line ${deeper}: is indented deeper than the line above, which has a value: give both the same indent`
-  const line = wrong.linePos?.[0].line
+  const line = lineAt(wrong.pos[0])
   const advice = ADVICE[wrong.code]
   const words = wrong.message.split(/ at line \d|\n/)[0]
   return `${line === undefined ? '' : `line ${line}: `}${words}${advice === undefined ? '' : `; ${advice}`}`
