@@ -48,6 +48,27 @@ test('a declined call tells the model the words of the person', async () => {
   expect(reasonOf(answer)).toContain('Not on a Friday')
 })
 
+const mcp = (argument: string) => ({ tool_name: 'mcp__bank__send', tool_input: { [argument]: 'http://10.0.0.1/x' } })
+
+test.each([
+  ['an MCP tool has an argument with a NUL in its name', mcp('to\0')],
+  [
+    'an address has a NUL in its query',
+    { tool_name: 'WebFetch', tool_input: { url: 'https://shop.example/?x-amz-%00=1', prompt: 'Read' } },
+  ],
+  ['the name of an argument is cut in the middle of a character', mcp(`${'x'.repeat(59)}\u{1f600}`)],
+  ['a command writes a file whose name has half a character', bash("echo x > $'/etc/\\ud83d'")],
+])('where %s, the call can be declined, and the statistics have it', async (_, call) => {
+  const desk = await startCodingDesk()
+  const asked = desk.hook('PreToolUse', call)
+  const card = await waiting(desk.server)
+  expect(card.risk.level).toBe('high')
+  await decide(desk.server, card, { verdict: 'decline', reason: 'Never there' })
+  expect(reasonOf(await asked)).toContain('Never there')
+  expect((await desk.server.admin.get('/api/actions?risk=high')).items).toMatchObject([{ state: 'declined' }])
+  expect((await desk.server.admin.send('GET', '/api/stats')).status).toBe(200)
+})
+
 test('a person changes the command, and the host gets the changed one', async () => {
   const desk = await startCodingDesk()
   const input = { command: 'npm publish', description: 'Publishes' }

@@ -55,8 +55,9 @@ export function draftHostRun(tool: HostRunTool): ToolDraft {
 export const isHostRunTool = ({ isHostRun, name }: Pick<Tool, 'isHostRun' | 'name'>, kind: string): boolean =>
   isHostRun === true && (name === kind || name.endsWith(`.${kind}`))
 
-/** Without what JSON leaves out. */
-const copyOf = (value: object): JsonObject => JSON.parse(JSON.stringify(value))
+/** Without what JSON leaves out, or cannot carry: a reading may have cut a text in the middle of a character. */
+const copyOf = (value: object): JsonObject =>
+  JSON.parse(JSON.stringify(value), (_, member) => (typeof member === 'string' ? member.toWellFormed() : member))
 
 const toIssue = ({ path, message }: { path: PropertyKey[]; message: string }): ArgumentIssue => ({
   path: path.map((part) => `/${String(part)}`).join(''),

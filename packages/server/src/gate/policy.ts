@@ -16,8 +16,15 @@ export function* isInForce(policies: Policies, ...said: readonly PolicyResult[])
  */
 export function policyText({ requires: _requires, risk: _risk, ...kept }: PolicyResult, tool: Pick<Tool, 'declineReasons'>): string {
   const declineReasons = kept.declineReasons ?? tool.declineReasons
-  return JSON.stringify({ ...kept, ...(kept.verdict === 'ask' && declineReasons && { declineReasons }) })
+  const text = { ...kept, ...(kept.verdict === 'ask' && declineReasons && { declineReasons }) }
+  return JSON.stringify(text, (_, member) => (typeof member === 'string' ? ofJsonb(member) : member))
 }
+
+/**
+ * Indexes read risk and policy of an action as `jsonb`, which Postgres refuses with a NUL in a text or half of a surrogate pair: such an action
+ * could never settle. Their words may repeat what an agent or a person wrote.
+ */
+const ofJsonb = (text: string): string => text.toWellFormed().replaceAll('\0', '\u{fffd}')
 
 /** The requirements, and the people who are added when nobody has decided for a while. */
 export function requirementsText({ requires, escalateTo }: PolicyResult, escalateAt: number | null): string {
@@ -33,6 +40,15 @@ const RISK = {
 
 /** The risk that people are shown: the rule's where it names one, higher or lower than what is known of the tool. */
 export function riskOf(
+  tool: Pick<Tool, 'effect' | 'risk' | 'assess'>,
+  policy: Pick<PolicyResult, 'risk' | 'rule'>,
+  args: JsonObject,
+): Action['risk'] {
+  const { reasons, ...rest } = knownRisk(tool, policy, args)
+  return { ...rest, reasons: reasons.map(ofJsonb) }
+}
+
+function knownRisk(
   tool: Pick<Tool, 'effect' | 'risk' | 'assess'>,
   { risk, rule }: Pick<PolicyResult, 'risk' | 'rule'>,
   args: JsonObject,
