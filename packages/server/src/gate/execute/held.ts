@@ -31,7 +31,7 @@ export async function release(deps: GateDeps, actionId: string, caller: Caller):
       throw yield* refusal(row, `action ${actionId} is carried out by a client: it can be claimed once this copy is accepted`)
     }
     const context = yield* openSession({ outbox, nowMs, caller }, row)
-    const released = yield* instance.releaseAction(row, { released_at: nowMs, updated_at: nowMs }, {})
+    const released = yield* instance.releaseAction(row, { released_at: nowMs, updated_at: Math.max(nowMs, row.updated_at) }, {})
     if (!released) throw yield* refusal(row, `action ${actionId} changed just now`)
     yield* recordCause(context, released, { kind: 'released', by: caller })
     if (context.session) yield* context.session.save()

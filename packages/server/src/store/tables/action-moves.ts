@@ -186,12 +186,21 @@ function stateAfter(event: MovedById): ActionState {
   return to
 }
 
+/** Not before what was written last, maybe by a process whose clock is ahead: a reader keeps the later of two views. */
+const notBefore = (now: number) => sql<number>`case when updated_at > ${now} then updated_at else ${now} end`
+
 const isLate = (dialect: Dialect, now: number) => sql<boolean>`expires_at <= ${dialect.nowMs(now)}`
 
 const expireAction = question<{ id: string; now: number }>((db, p, dialect) =>
   db
     .updateTable('action')
-    .set({ state: lit(stateAfter('expire')), result_delivered: 1, due_at: null, settled_at: p.now, updated_at: p.now })
+    .set({
+      state: lit(stateAfter('expire')),
+      result_delivered: 1,
+      due_at: null,
+      settled_at: notBefore(p.now),
+      updated_at: notBefore(p.now),
+    })
     .where('id', '=', p.id)
     .where(sql<boolean>`state in ${listOfStates(statesBefore('expire'))}`)
     .where(sql<boolean>`(state <> 'approved' or executor = 'client')`)
@@ -201,7 +210,14 @@ const expireAction = question<{ id: string; now: number }>((db, p, dialect) =>
 const cancelAction = question<{ id: string; error: string | null; any_time: number; now: number }>((db, p, dialect) =>
   db
     .updateTable('action')
-    .set({ state: lit(stateAfter('cancel')), error: p.error, result_delivered: 1, due_at: null, settled_at: p.now, updated_at: p.now })
+    .set({
+      state: lit(stateAfter('cancel')),
+      error: p.error,
+      result_delivered: 1,
+      due_at: null,
+      settled_at: notBefore(p.now),
+      updated_at: notBefore(p.now),
+    })
     .where('id', '=', p.id)
     .where(sql<boolean>`state in ${listOfStates(statesBefore('cancel'))}`)
     .where(sql<boolean>`(state <> 'proposed' or ${p.any_time} = 1 or ${isInTime(dialect, p.now)})`),

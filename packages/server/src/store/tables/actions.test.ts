@@ -82,6 +82,27 @@ test.each(STORES)('the row that a move answers is the row that the database has 
   }
 })
 
+test.each(STORES)(
+  'what ends an action by a clock that is behind is later than what another process wrote before ($database)',
+  async ({ open }) => {
+    await using temp = await open()
+    const { store } = temp
+    await store.transact(() => principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, 1))
+    for (const event of ['expire', 'cancel'] as const) {
+      for (const [now, at] of [
+        [5, 7],
+        [9, 9],
+      ] as const) {
+        const id = `act_${event}_${now}`
+        // A deadline of long ago, by the clock of a database, too.
+        await store.transact(() => actions.insertAction.run(anAction(id, { updated_at: 7, expires_at: event === 'expire' ? 1 : null })))
+        const ended = await store.transact(() => endUnstarted(id, event, { error: null, atAnyTime: true }, now))
+        expect(ended, id).toMatchObject({ updated_at: at, settled_at: at })
+      }
+    }
+  },
+)
+
 /** Approves an action, as it was read, and starts it in the same update. Returns the action as it should be then; undefined when it is not. */
 function* approveAndStart(read: ActionRow): Tx<ActionRow | undefined> {
   const approved = afterMove({ ...read, state: 'proposed' }, 'approve', { due_at: null, starts_at: null }, 9)
