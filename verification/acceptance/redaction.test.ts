@@ -46,6 +46,19 @@ test('redaction ends the grants that were made from an action, and takes away th
   expect(kindsOf(await recordOf(admin, 'kind=grant_revoked'))).toHaveLength(ended.length)
 })
 
+test('an export right after a redaction has the row that says so, and verifies', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using desk = await startTestServer({ config: { tools: toolsOf(target) } })
+  const { admin } = desk
+  const { id } = await admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'ORD-17' } })
+  await admin.post(`/api/actions/${id}/decision`, { verdict: 'decline' })
+  expect(await verify(await exported(admin))).toMatchObject({ problem: undefined, redacted: 0 })
+  await admin.post(`/api/actions/${id}/redact`, { reason: 'asked for by Ana' })
+  const { text } = await admin.send('GET', '/api/audit/export')
+  expect(text).toContain('"kind":"redacted"')
+  expect(await verify(text)).toMatchObject({ problem: undefined, redacted: 2 })
+})
+
 test('redaction takes away what the reasons for a risk and for a verdict repeat of an action', async () => {
   await using desk = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } } } })
   const bot = await desk.as({ name: 'bot', kind: 'agent' })

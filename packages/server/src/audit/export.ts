@@ -16,10 +16,12 @@ export interface ExportOptions {
   /** Start (inclusive) and end (exclusive), epoch milliseconds. */
   since?: number | undefined
   until?: number | undefined
+  /** Seals the rows that wait for it. Resolves with false where there is no use in looking for newer heads. Default: there is none. */
+  sealMore?: () => Promise<boolean>
 }
 
 /** Yields the sealed rows of a period and their heads as lines that can be verified without the database; complete heads, in order. */
-export async function* exportLines({ store, key, nowMs, remembered, since, until }: ExportOptions): AsyncGenerator<string> {
+export async function* exportLines({ store, key, nowMs, remembered, since, until, sealMore }: ExportOptions): AsyncGenerator<string> {
   const digest = createHash('sha256')
   const end: ExportEnd = { rows: 0, heads: 0, lines: '', exportedAt: nowMs, remembered: remembered ? refOf(remembered) : null }
   const take = (line: string): string => {
@@ -30,15 +32,26 @@ export async function* exportLines({ store, key, nowMs, remembered, since, until
   yield take(startLine({ format: FORMAT, publicKey: key.publicKey, exportedAt: nowMs, since: since ?? null, until: until ?? null }))
   // A chain of heads has no gap: heads between the first and the last match belong to it.
   let before: Head | undefined
-  for await (const head of headsOf(store, since, until)) {
-    // Reading starts at the end of the previous head: a row that was inserted between the two is included, and fails verification.
-    for await (const rows of rowsOf(store, head, before?.last_id)) {
-      end.rows += rows.length
-      yield rows.map((row) => take(rowLine(row))).join('')
+  const blanked = new Set<string>()
+  const saidBlanked = new Set<string>()
+  for (let heads = headsOf(store, since, until); ; heads = headsAfter(store, before?.number)) {
+    for await (const head of heads) {
+      // Reading starts at the end of the previous head: a row that was inserted between the two is included, and fails verification.
+      for await (const rows of rowsOf(store, head, before?.last_id)) {
+        end.rows += rows.length
+        for (const { data, kind, action_id } of rows) {
+          if (action_id !== null && data === null) blanked.add(action_id)
+          if (action_id !== null && kind === 'redacted') saidBlanked.add(action_id)
+        }
+        yield rows.map((row) => take(rowLine(row))).join('')
+      }
+      before = head
+      end.heads++
+      yield take(headLine(head))
     }
-    before = head
-    end.heads++
-    yield take(headLine(head))
+    // A redaction blanks sealed rows at once, and the row that says so is sealed later. Without it the file would look as if data was taken away.
+    const isWhole = until !== undefined || [...blanked].every((actionId) => saidBlanked.has(actionId))
+    if (isWhole || !(await sealMore?.())) break
   }
   end.lines = digest.digest('base64url')
   yield `${endLine(end, key.sign(endText(end)))}\n`
@@ -59,9 +72,12 @@ export async function* exportCsv({ store, since, until }: ExportOptions): AsyncG
 async function* headsOf(store: Store, since = 0, until = Number.MAX_SAFE_INTEGER): AsyncGenerator<Head> {
   // Row times may differ slightly from the order of heads: a row outside the period may lie between two inside.
   const bounds = await store.read(() => audit.headRange.first({ since, until }))
-  if (!bounds?.first) return
-  for (let after = bounds.first - 1; after < bounds.last; ) {
-    const heads = await store.read(() => audit.headsUpTo.all({ after, last: bounds.last, limit: HEADS_PER_READ }))
+  if (bounds?.first) yield* headsAfter(store, bounds.first - 1, bounds.last)
+}
+
+async function* headsAfter(store: Store, number = 0, upTo = Number.MAX_SAFE_INTEGER): AsyncGenerator<Head> {
+  for (let after = number; after < upTo; ) {
+    const heads = await store.read(() => audit.headsUpTo.all({ after, last: upTo, limit: HEADS_PER_READ }))
     const last = heads.at(-1)
     if (!last) return
     yield* heads

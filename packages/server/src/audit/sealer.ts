@@ -46,6 +46,8 @@ export interface Sealer {
   start(work: SealerWork): void
   /** Reports that there may be new rows. */
   wake(): void
+  /** Seals at once, however young the newest head is. Resolves with false when there was nothing that could be sealed. */
+  sealNow(): Promise<boolean>
   readonly status: SealStatus
   /** The keys whose heads are genuine: this server's, and that of the head that it remembers. */
   readonly keys: readonly string[]
@@ -65,6 +67,7 @@ export function createSealer(clock: Clock): Sealer {
   let takeBack: (() => void) | undefined
   let isAsked = false
   let isFinished = false
+  let isHurried = false
   let inFlight: Promise<void> | undefined
   /** Accepted, but not stated by a head yet. */
   let gap: HeadGap | undefined
@@ -106,7 +109,7 @@ export function createSealer(clock: Clock): Sealer {
         forget(memory)
       }
       checkpoint('seal.before_store')
-      const sealed = await sealOnce({ store, key, memory, gap, isPaced: !isFinished }, clock.nowMs())
+      const sealed = await sealOnce({ store, key, memory, gap, isPaced: !isFinished && !isHurried }, clock.nowMs())
       checkpoint('seal.after_store')
       await take(sealed)
     } catch (error) {
@@ -213,6 +216,14 @@ export function createSealer(clock: Clock): Sealer {
     wake() {
       isAsked = true
       if (work && !inFlight) arm(SEAL_EVERY_MS)
+    },
+    async sealNow() {
+      await inFlight
+      const before = signed
+      isHurried = true
+      await look()
+      isHurried = false
+      return signed > before
     },
     get status() {
       const head = work?.memory.head

@@ -95,6 +95,22 @@ function sealRoutes(app: App, deps: HttpDeps): void {
   )
 }
 
+/** Pause until rows can be sealed before which another row may still be written. */
+const SEAL_AGAIN_MS = 100
+const MOST_SEALS = 50
+
+/** Seals for an export that needs newer rows. False after too many tries, and while nothing is sealed because the record has a problem. */
+function sealFewTimes(sealer: HttpDeps['sealer'], clock: HttpDeps['clock']): () => Promise<boolean> {
+  let tries = 0
+  return async () => {
+    if (++tries > MOST_SEALS) return false
+    if (await sealer.sealNow()) return true
+    if (sealer.status.problem) return false
+    await new Promise<void>((resolve) => clock.after(SEAL_AGAIN_MS, resolve))
+    return true
+  }
+}
+
 function contentRoutes(app: App, { store, hub, clock, auditKey, sealer, gate }: HttpDeps): void {
   app.get(
     '/api/audit/export',
@@ -112,7 +128,8 @@ function contentRoutes(app: App, { store, hub, clock, auditKey, sealer, gate }: 
         since: since === undefined ? undefined : Date.parse(since),
         until: until === undefined ? undefined : Date.parse(until),
       }
-      const options = { store, key: auditKey, nowMs: clock.nowMs(), remembered: sealer.status.head, ...time }
+      const sealMore = sealFewTimes(sealer, clock)
+      const options = { store, key: auditKey, nowMs: clock.nowMs(), remembered: sealer.status.head, sealMore, ...time }
       const name = `countersign-audit-${new Date(options.nowMs).toISOString().replaceAll(/[:.]/g, '-')}.${format}`
       reply.header('content-type', format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8')
       reply.header('content-disposition', `attachment; filename="${name}"`)
