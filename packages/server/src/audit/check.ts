@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import { audit, type Store } from '../store/index.ts'
-import { newestGenuine, type RecordProblem } from './compare.ts'
-import { createTally, follows, gapOf, type Head, headHashOf, refOf } from './head.ts'
+import { isGenuine, newestGenuine, type RecordProblem } from './compare.ts'
+import { createTally, follows, gapOf, type Head, refOf } from './head.ts'
 import { dataHashOf, rowHashOf } from './row.ts'
 import type { Sealer } from './sealer.ts'
 
@@ -87,6 +87,7 @@ async function checkRecord(
   const { newest, genuine } = await store.read(function* () {
     return { newest: yield* audit.lastHead.first({}), genuine: yield* newestGenuine(keys) }
   })
+  const redactions: Redactions = { blanked: new Map(), said: new Set() }
   let before: Head | undefined
   let why: string | undefined
   let rows = 0
@@ -94,26 +95,48 @@ async function checkRecord(
     const heads = await store.read(() => audit.headsUpTo.all({ after, last: newest.number, limit: HEADS_PER_READ }))
     for (const head of heads) {
       if (signal?.aborted) break
-      if (gapOf(head)?.kind === 'changed') why = undefined
-      const isChained = headHashOf(head) === head.hash && follows(head, refOf(before))
+      if (gapOf(head)?.kind === 'changed') {
+        why = undefined
+        redactions.blanked.clear()
+      }
+      // Its own key, because the server may have had another one.
+      const isChained = isGenuine(head, [head.key]) && follows(head, refOf(before))
       if (!isChained) why ??= `Head ${head.number} of the record is not what was signed, or a head before it is missing.`
-      const checked = await checkRows(store, head, before?.last_id ?? 0, pause)
+      const checked = await checkRows(store, { head, from: before?.last_id ?? 0, redactions }, pause)
       why ??= checked.why
       rows += checked.rows
       before = head
     }
     after = heads.at(-1)?.number ?? newest.number
   }
+  if (newest && !signal?.aborted) why ??= await whyBlanked(store, redactions, newest)
   // A forged head may have any number: an accepted head would not be newer than that.
   const found = refOf(genuine)
   const remembered = status.head && status.head.number > found.number ? refOf(status.head) : found
   return { rows, problem: why === undefined ? undefined : { kind: 'changed', why, found, remembered } }
 }
 
+/** The rows without data, by their actions, and the actions with a row that says that they were redacted. */
+interface Redactions {
+  blanked: Map<string, { row: audit.CheckedRow; head: number }>
+  said: Set<string>
+}
+
+/** Returns why data is missing that no redaction removed. The row that says so may not be sealed yet. */
+async function whyBlanked(store: Store, { blanked, said }: Redactions, { last_id }: Head): Promise<string | undefined> {
+  const unsealed = { from: last_id + 1, before: Number.MAX_SAFE_INTEGER }
+  for (const [actionId, { row, head }] of blanked) {
+    if (said.has(actionId)) continue
+    const [redaction] = await store.read(() => audit.listRows({ actionId, kind: 'redacted' }, unsealed, 1))
+    if (!redaction)
+      return `The data of row ${row.seq} of ${row.scope}, which head ${head} covers, was removed, and no redaction is recorded.`
+  }
+  return undefined
+}
+
 async function checkRows(
   store: Store,
-  head: Head,
-  from: number,
+  { head, from, redactions: { blanked, said } }: { head: Head; from: number; redactions: Redactions },
   pause: () => Promise<void>,
 ): Promise<{ why: string | undefined; rows: number }> {
   const tally = createTally()
@@ -123,6 +146,9 @@ async function checkRows(
     const rows = await store.read(() => audit.rowsToCheck.all({ after, last: head.last_id, limit: ROWS_PER_READ }))
     for (const row of rows) {
       tally.add(row)
+      const { action_id, data, kind } = row
+      if (action_id !== null && kind === 'redacted') said.add(action_id)
+      if (action_id !== null && data === null && !blanked.has(action_id)) blanked.set(action_id, { row, head: head.number })
       if (!isAsWritten(row)) why ??= `Row ${row.seq} of ${row.scope}, which head ${head.number} covers, is not what was sealed.`
     }
     after = rows.at(-1)?.id ?? head.last_id
@@ -138,7 +164,8 @@ async function checkRows(
 
 function isAsWritten(row: audit.CheckedRow): boolean {
   const { data, salt, data_hash, prev, seq, follows: place, follows_hash } = row
-  const isBlanked = data === null && salt === null
+  // Only what is about an action can be redacted.
+  const isBlanked = data === null && salt === null && row.action_id !== null
   if (!isBlanked && (data === null || salt === null || dataHashOf(salt, data) !== data_hash)) return false
   if (rowHashOf(row) !== row.hash) return false
   return place === null ? seq === 1 && prev === '' : follows_hash === prev
