@@ -27,6 +27,8 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'packages/toolkit/src/http/http-call.ts MAX_BODY_BYTES': 'The body of an answer of a route or an OpenAPI operation.',
     'packages/toolkit/src/net/send.ts MAX_HEADER_BYTES': 'The head of such an answer.',
     'packages/toolkit/src/define.ts MAX_OUTPUT_BYTES': 'The result of a tool in code.',
+    'packages/toolkit/src/schema/check-steps.ts MAX_STEPS':
+      'The steps of checking arguments against a JSON Schema: about one for each part of the schema that each value is held against.',
     'packages/server/src/registered/definition.ts MAX_BYTES': 'The definition of a tool that an agent registers.',
     'packages/server/src/store/tables/registered-tools.ts MOST_OF_ONE': 'The registered tools of one owner, removed ones included.',
     'packages/server/src/store/tables/registered-tools.ts MOST_OF_ALL': 'The registered tools of all owners.',

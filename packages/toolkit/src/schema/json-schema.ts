@@ -1,14 +1,14 @@
-import { format, type OutputUnit, type Schema, Validator } from '@cfworker/json-schema'
+import { dereference, format, type OutputUnit, type Schema, validate } from '@cfworker/json-schema'
 import type { ArgumentCheck, JsonObject, JsonSchema, JsonValue } from '@countersign/core'
+import { countSteps, MAX_STEPS, MAX_UNIQUE_ENTRIES, TooLongList } from './check-steps.ts'
 import { count, type Finding, oneOf, toArgumentIssues, typeWords } from './issues.ts'
+import { DATA_KEYWORDS, innerSchemas, NAMED_SCHEMAS } from './keywords.ts'
 import { isPlainPattern, openCountedPattern, startCheck, TooMuchText } from './pattern.ts'
 import { resolveRef } from './resolve-ref.ts'
 
 // The library's pattern for its own (not a standard) format `url` takes exponential time: 60 characters hang the process.
 if (format.uri) format.url = format.uri
 
-/** A list that must be unique is compared each with each: 2,000 entries take 0.1 s, 40,000 took 13 s. */
-const MAX_UNIQUE_ENTRIES = 2_000
 /** The names that `patternProperties` is held against are matched by the validator's own engine. */
 const MAX_NAME_CHARACTERS = 1_000
 
@@ -25,26 +25,17 @@ export function openJsonSchema(schema: JsonSchema): (args: JsonObject) => Argume
   const reason = schemaFault(schema)
   if (reason !== undefined) throw new Error(reason)
   // The validator marks the schema object it is given; ours is hashed and shown, so it gets a copy.
-  const validator = new Validator(withLinearPatterns(schema) as Schema, '2020-12', false)
-  const isUnique = JSON.stringify(schema).includes('"uniqueItems":true')
+  const copy = toValidator(schema) as Schema
+  const lookup = dereference(copy)
   const namesByPattern = JSON.stringify(schema).includes('"patternProperties":')
   return (args) => {
     if (namesByPattern && hasLongName(args)) {
       const words = `holds a name with more than ${MAX_NAME_CHARACTERS} characters`
       return { ok: false, issues: toArgumentIssues([{ path: [], words }]) }
     }
-    if (isUnique && hasLongList(args)) {
-      const words = `holds a list with more than ${MAX_UNIQUE_ENTRIES} entries`
-      return { ok: false, issues: toArgumentIssues([{ path: [], words }]) }
-    }
-    const errors = errorsOf(validator, args)
+    const errors = errorsOf(copy, lookup, args)
     return errors.length === 0 ? { ok: true, value: args } : { ok: false, issues: toArgumentIssues(leaves(errors).map(toFinding)) }
   }
-}
-
-function hasLongList(value: JsonValue): boolean {
-  if (value === null || typeof value !== 'object') return false
-  return (Array.isArray(value) && value.length > MAX_UNIQUE_ENTRIES) || Object.values(value).some(hasLongList)
 }
 
 function hasLongName(value: JsonValue): boolean {
@@ -55,38 +46,74 @@ function hasLongName(value: JsonValue): boolean {
 
 const PATTERN = 'pattern '
 
+/**
+ * Keywords that the validator does not need. Every `$ref` here is a path from the top, so an `$id` or an `$anchor` names nothing: within each
+ * other, each `$id` would only make the validator read everything below it twice.
+ */
+const LEFT_OUT = new Set(['$id', 'id', '$anchor', 'default', 'examples', 'dependencies'])
+
 /** A copy in which every `pattern` is a format of ours, which the validator asks instead of compiling the pattern itself. */
-function withLinearPatterns(node: JsonValue): JsonValue {
+function toValidator(node: JsonValue): JsonValue {
   if (node === null || typeof node !== 'object') return node
-  if (Array.isArray(node)) return node.map(withLinearPatterns)
-  const copy = Object.fromEntries(
-    Object.entries(node).map(([key, child]): [string, JsonValue] => [
-      key,
-      DATA_KEYWORDS.has(key) ? structuredClone(child) : withLinearPatterns(child),
+  if (Array.isArray(node)) return node.map(toValidator)
+  const kept = Object.entries(node).filter(([keyword]) => !LEFT_OUT.has(keyword))
+  const copy: JsonObject = Object.fromEntries(
+    kept.map(([keyword, value]) => [
+      keyword,
+      DATA_KEYWORDS.has(keyword) ? structuredClone(value) : NAMED_SCHEMAS.has(keyword) ? byName(value) : toValidator(value),
     ]),
   )
-  if (typeof copy.pattern !== 'string') return copy
-  const { pattern, allOf, ...rest } = copy
-  const name = PATTERN + pattern
-  format[name] ??= openCountedPattern(pattern)
+  const added: JsonValue[] = []
+  if (typeof copy.pattern === 'string') {
+    const name = PATTERN + copy.pattern
+    format[name] ??= openCountedPattern(copy.pattern)
+    delete copy.pattern
+    added.push({ format: name })
+  }
+  if (isRecord(node.dependencies)) added.push(dependenciesOf(node.dependencies))
   // At the end: a $ref may count the entries before it.
-  return { ...rest, allOf: [...(Array.isArray(allOf) ? allOf : []), { format: name }] }
+  return added.length === 0 ? copy : { ...copy, allOf: [...(Array.isArray(copy.allOf) ? copy.allOf : []), ...added] }
 }
+
+const byName = (schemas: JsonValue): JsonValue =>
+  isRecord(schemas)
+    ? Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, toValidator(schema)]))
+    : toValidator(schemas)
+
+/** `dependencies` of the drafts before 2019-09 as the two keywords that took its place. */
+function dependenciesOf(dependencies: JsonObject): JsonObject {
+  const [lists, schemas] = [true, false].map((isList) =>
+    Object.fromEntries(Object.entries(dependencies).filter(([, value]) => Array.isArray(value) === isList)),
+  )
+  return { dependentRequired: lists ?? {}, dependentSchemas: byName(schemas ?? {}) }
+}
+
+const isRecord = (value: JsonValue | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Enough for any answer: what follows compares errors with each other, and a long list of wrong entries has hundreds of thousands. */
 const MAX_ERRORS = 300
 
-/** A keyword of ours. */
-const TOO_MUCH_TEXT = 'tooMuchText'
+/** Keywords of ours, for arguments that are too much to check. */
+const TOO_MUCH = {
+  tooMuchText: 'holds more text than can be matched with the patterns of this tool',
+  tooManySteps: 'holds more values than can be checked with the schema of this tool',
+  tooLongList: `holds a list with more than ${MAX_UNIQUE_ENTRIES} entries`,
+  unchecked: 'could not be checked',
+}
 
-function errorsOf(validator: Validator, args: JsonObject): OutputUnit[] {
+function errorsOf(schema: Schema, lookup: Record<string, Schema | boolean>, args: JsonObject): OutputUnit[] {
+  const whole = (keyword: keyof typeof TOO_MUCH) => [{ keyword, keywordLocation: '#', instanceLocation: '#', error: '' }]
   try {
+    const isTooMuch = (firstFault: boolean) => countSteps(schema, args, { lookup, firstFault }) > MAX_STEPS
+    const firstFault = isTooMuch(false)
+    if (firstFault && isTooMuch(true)) return whole('tooManySteps')
     startCheck()
-    return validator.validate(withoutPrototype(args)).errors.slice(0, MAX_ERRORS)
+    return validate(withoutPrototype(args), schema, '2020-12', lookup, firstFault).errors.slice(0, MAX_ERRORS)
   } catch (error) {
-    if (error instanceof TooMuchText) return [{ keyword: TOO_MUCH_TEXT, keywordLocation: '#', instanceLocation: '#', error: '' }]
-    // It spreads its errors as arguments and so overflows on very many; and a $ref under a nested $id may turn out to lead nowhere.
-    return [{ keyword: 'unchecked', keywordLocation: '#', instanceLocation: '#', error: '' }]
+    if (error instanceof TooMuchText) return whole('tooMuchText')
+    if (error instanceof TooLongList) return whole('tooLongList')
+    // It spreads its errors as arguments and so overflows on very many; and a $ref may lead to what the validator takes for data.
+    return whole('unchecked')
   }
 }
 
@@ -95,24 +122,24 @@ function schemaFault(schema: JsonSchema): string | undefined {
   if (schema.type !== 'object') return 'must describe an object (type: object)'
   const walk = (node: JsonValue, where: string): string | undefined => {
     if (node === null || typeof node !== 'object') return undefined
-    if (!Array.isArray(node)) {
-      if (typeof node.$ref === 'string' && resolveRef(schema, node.$ref) === undefined) {
-        return `has a $ref at ${where || 'its top'} that does not resolve inside the schema: ${node.$ref}`
-      }
-      const fault = patternFault(node)
-      if (fault !== undefined) return `has a pattern at ${where || 'its top'} that ${fault}`
+    if (Array.isArray(node)) return firstOf(node.entries(), where)
+    const place = where || 'its top'
+    if (typeof node.$ref === 'string' && resolveRef(schema, node.$ref) === undefined) {
+      return `has a $ref at ${place} that does not resolve inside the schema: ${node.$ref}`
     }
-    for (const [key, child] of Object.entries(node)) {
-      const fault = DATA_KEYWORDS.has(key) ? undefined : walk(child, `${where}/${key}`)
+    if (node.$recursiveRef !== undefined) return `has a $recursiveRef at ${place}, which JSON Schema 2020-12 does not know: use $ref`
+    const fault = patternFault(node)
+    return fault === undefined ? firstOf(innerSchemas(node), where) : `has a pattern at ${place} that ${fault}`
+  }
+  const firstOf = (inner: Iterable<[place: string | number, node: JsonValue]>, where: string): string | undefined => {
+    for (const [place, node] of inner) {
+      const fault = walk(node, `${where}/${place}`)
       if (fault !== undefined) return fault
     }
     return undefined
   }
   return walk(schema, '')
 }
-
-/** Keywords whose value is data, not schema: a `$ref` in there is somebody's text. */
-const DATA_KEYWORDS = new Set(['default', 'enum', 'const', 'examples'])
 
 function patternFault({ pattern, patternProperties: names }: JsonObject): string | undefined {
   if (typeof pattern === 'string') {
@@ -168,6 +195,7 @@ function toFinding(unit: OutputUnit): Finding {
 
 function unitWords({ keyword, error }: OutputUnit): string {
   const limit = Number(/[<>] (-?[\d.e+-]+)\)?\.$/.exec(error)?.[1] ?? /than(?: or equal to)? (-?[\d.e+-]+?)\.$/.exec(error)?.[1])
+  if (Object.hasOwn(TOO_MUCH, keyword)) return TOO_MUCH[keyword as keyof typeof TOO_MUCH]
   switch (keyword) {
     case 'false':
       return 'is not known here'
@@ -192,10 +220,6 @@ function unitWords({ keyword, error }: OutputUnit): string {
     case 'anyOf':
     case 'oneOf':
       return 'has none of the allowed shapes'
-    case TOO_MUCH_TEXT:
-      return 'holds more text than can be matched with the patterns of this tool'
-    case 'unchecked':
-      return 'could not be checked'
     case 'format':
       return formatWords(/"([\s\S]*)"/.exec(error)?.[1] ?? 'value')
     default:

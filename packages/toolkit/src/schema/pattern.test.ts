@@ -109,6 +109,22 @@ test('a pattern is held wherever it stands, and its neighbours too', () => {
   for (const args of wrong) expect(check(args).ok, JSON.stringify(args)).toBe(false)
 })
 
+test('a property that is called like a keyword is held like any other, and data stays data', () => {
+  const data = { pattern: '(', $ref: '#/nowhere', patternProperties: { '(a+)+': {} } }
+  for (const name of ['default', 'const', 'enum', 'examples', 'pattern', 'properties', 'plain']) {
+    for (const keyword of ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']) {
+      const open = (inner: JsonObject) => openJsonSchema({ type: 'object', default: data, examples: [data], [keyword]: { [name]: inner } })
+      expect(() => open({ enum: [data], default: data }), `${keyword}/${name}`).not.toThrow(/pattern at|\$ref/)
+      expect(() => open({ pattern: '(?=a)b' }), `${keyword}/${name}`).toThrow(/bounded time/)
+      expect(() => open({ patternProperties: { '^(a+)+$': {} } }), `${keyword}/${name}`).toThrow(/is not plain/)
+      expect(() => open({ not: { $ref: '#/nowhere' } }), `${keyword}/${name}`).toThrow(`at /${keyword}/${name}/not that does not resolve`)
+    }
+    // Only the linear engine refuses a text of this length.
+    const check = openJsonSchema({ type: 'object', properties: { [name]: { type: 'string', pattern: '^a*$' } } })
+    expect([check({ [name]: 'a'.repeat(50_000) }).ok, check({ [name]: 'a'.repeat(50_001) }).ok], name).toEqual([true, false])
+  }
+})
+
 test('a long text against many patterns is refused in bounded time, and many short ones are checked', () => {
   // Without a period: a text that repeats itself is matched from what is remembered.
   let seed = 1

@@ -1,4 +1,5 @@
 import type { JsonSchema, JsonValue } from '@countersign/core'
+import { NAMED_SCHEMAS } from './keywords.ts'
 import { openPatternBudget, type PatternBudget, patternsIn, TOO_COSTLY } from './pattern-cost.ts'
 
 const MAX_SCHEMA_LEVELS = 40
@@ -9,7 +10,7 @@ const MAX_REFERENCES = 24
 const MAX_CHECKS_PER_VALUE = 5_000
 
 /** Keywords whose subschemas are all held against the value itself. */
-const OF_THE_VALUE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas']
+const OF_THE_VALUE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas', 'dependencies']
 /** Keywords whose subschemas are held against members of the value: what they cost is not added up for one value. */
 const OF_MEMBERS = [
   'properties',
@@ -18,6 +19,7 @@ const OF_MEMBERS = [
   'propertyNames',
   'items',
   'prefixItems',
+  'additionalItems',
   'contains',
   'unevaluatedItems',
   'unevaluatedProperties',
@@ -66,7 +68,7 @@ function costOf(root: JsonSchema, node: JsonValue | undefined, references: numbe
 
 /** Keywords that hold one schema, not a list or a record of them. */
 const isSchemaItself = (keyword: string): boolean =>
-  !['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'properties', 'patternProperties', 'prefixItems'].includes(keyword)
+  !['allOf', 'anyOf', 'oneOf', 'prefixItems'].includes(keyword) && !NAMED_SCHEMAS.has(keyword)
 
 function targetOf(root: JsonSchema, ref: string): JsonValue | undefined {
   if (!ref.startsWith('#')) return undefined
