@@ -43,7 +43,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'packages/tools-workspace/src/reads.ts MAX_HITS': 'The hits of one `search`.',
     'packages/tools-workspace/src/reads.ts MAX_SEARCH_MS': 'The time of one `search`.',
     'packages/tools-workspace/src/git/commit.ts MAX_PATHS': 'The files of one `commit`.',
-    'packages/tools-workspace/src/git/commit.ts MAX_DIFF_CHARS': 'The diff of one `commit`.',
+    'packages/tools-workspace/src/bounded.ts MAX_DIFF_CHARS': 'The diff of one `commit`.',
   },
   Models: {
     'packages/server/src/models/watch.ts MAX_ANSWER_BYTES': 'The stream of a model.',

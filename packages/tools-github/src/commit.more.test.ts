@@ -5,6 +5,14 @@ import { expect, inject, test } from 'vitest'
 import { push } from '../../../examples/github/stand-in/server.ts'
 import { cpuTimeMs } from '../../../verification/testing/cpu-time.ts'
 import { type GithubBench, openGithubBench } from '../../../verification/testing/github.ts'
+import { WorkEnded } from '../../toolkit/src/bounded/workers.ts'
+import { openNetwork } from '../../toolkit/src/net/index.ts'
+import { JOBS } from '../../toolkit/src/text-work/jobs.ts'
+import type { TextWork } from '../../toolkit/src/text-work/text-work.ts'
+import { openGithubClient } from './client.ts'
+import { commitFiles } from './commit.ts'
+import { openAllowList } from './repository.ts'
+import { openRuntime } from './tool.ts'
 
 const CONTEXT = (version?: string) => ({ actionId: 'act', idempotencyKey: 'act.1', version, signal: AbortSignal.timeout(240_000) })
 
@@ -193,4 +201,35 @@ test('commitFiles: files whose difference takes long to find do not hold up the 
   expect(fields.filter(({ field }) => field.startsWith('file '))).toHaveLength(paths.length)
   // If the process compared the files itself, all comparisons would block a single turn of its event loop.
   expect(longestTurnMs).toBeLessThan(tookMs / 2)
+})
+
+test('commitFiles: all files are compared in one time, and those that are left when it is used up are shown in full', async () => {
+  await using bench = await openGithubBench()
+  const paths = ['a.txt', 'b.txt', 'c.txt']
+  push(bench.standin.state, bench.repo, 'main', Object.fromEntries(paths.map((path) => [path, 'old\nend\n'])))
+  const budgets: (object | undefined)[] = []
+  const work: TextWork = {
+    async run(job, input, { budget }) {
+      budgets.push(budget)
+      if (budget && budget.leftMs <= 0) throw new WorkEnded('has no time left')
+      // As when others fill the one thread meanwhile.
+      if (budget) budget.leftMs = 0
+      return JOBS[job](input as never) as ReturnType<(typeof JOBS)[typeof job]>
+    },
+    [Symbol.asyncDispose]: async () => {},
+  }
+  const allowed = openAllowList(undefined)
+  const github = { token: 'standin-token', baseUrl: bench.standin.api, webOrigin: bench.standin.api, allowed }
+  const client = openGithubClient({ ...github, network: openNetwork() })
+  const tool = commitFiles(openRuntime({ ...github, client, work, defaultRepository: undefined }))
+  const args = { repository: 'acme/shop', ...commitOf(paths.map((path) => ({ path, content: 'new\nend\n' }))) }
+  const { fields = [], version } = (await tool.preview?.(args, AbortSignal.timeout(240_000))) ?? {}
+  expect(version).toBe(bench.repo.git.heads.get('main'))
+  expect(fields.filter(({ field }) => field.startsWith('file '))).toEqual([
+    { field: 'file a.txt', diff: expect.stringContaining('\n-old\n+new\n end\n') },
+    { field: 'file b.txt', oldValue: 'old\nend\n', newValue: 'new\nend\n' },
+    { field: 'file c.txt', oldValue: 'old\nend\n', newValue: 'new\nend\n' },
+  ])
+  expect(budgets).toHaveLength(3)
+  expect(budgets.every((budget) => budget !== undefined && budget === budgets[0])).toBe(true)
 })

@@ -1,6 +1,6 @@
 import { type PreviewField, ToolError } from '@countersign/core'
 import type { ToolDraft } from '@countersign/toolkit'
-import { diffWithin, type PatchInput, type TextWork } from '@countersign/toolkit/internal'
+import { diffWithin, openDiffBudget, type PatchInput, type TextWork } from '@countersign/toolkit/internal'
 import { z } from 'zod'
 import { before } from './before.ts'
 import { headOf } from './branches.ts'
@@ -112,18 +112,15 @@ async function makeCommit(client: GithubClient, { repository, head, files, messa
   return client.write(signal, place, (rest, at) => rest.git.createCommit({ ...at, message, tree: tree.sha, parents: [head] }))
 }
 
-/** The time for comparing the files of one commit, in ms. The remaining files are shown in full. */
-const DIFFS_MS = 5_000
-
 /**
  * Returns a preview field for each file. The files are compared in a worker thread: their texts are untrusted, and the time a comparison
- * takes is not known in advance.
+ * takes is not known in advance. When it is used up, the remaining files are shown in full.
  */
 async function fileFields(plan: readonly PlannedChange[], work: TextWork, signal: AbortSignal): Promise<PreviewField[]> {
-  const endsAt = performance.now() + DIFFS_MS
+  const budget = openDiffBudget()
   const fields: PreviewField[] = []
   for (const change of plan) {
-    fields.push(await fileField(change, (input) => diffWithin(work, input, { timeoutMs: endsAt - performance.now(), signal })))
+    fields.push(await fileField(change, (input) => diffWithin(work, input, { budget, signal })))
   }
   return fields
 }

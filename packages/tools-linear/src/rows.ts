@@ -1,9 +1,7 @@
 import type { JsonValue, PreviewField } from '@countersign/core'
-import { diffWithin } from '@countersign/toolkit/internal'
+import { diffWithin, openDiffBudget } from '@countersign/toolkit/internal'
 import type { Workspace } from './read-tool.ts'
 import { refuse } from './words.ts'
-
-const DIFF_MS = 5_000
 
 /** Returns a row for an unchanged value, which identifies the subject of the card. */
 export const same = (field: string, value: JsonValue): PreviewField => ({ field, oldValue: value, newValue: value })
@@ -33,12 +31,13 @@ export async function withDiff(
   text: string,
   signal: AbortSignal,
 ): Promise<PreviewField[]> {
+  const budget = openDiffBudget()
   return Promise.all(
     rows.map(async (row) => {
       const { field, oldValue: before, newValue: after } = row
       if (field !== text || typeof before !== 'string' || typeof after !== 'string' || before === '' || after === '' || before === after)
         return row
-      const diff = await diffWithin(work, { from: field, to: field, before, after }, { timeoutMs: DIFF_MS, signal })
+      const diff = await diffWithin(work, { from: field, to: field, before, after }, { budget, signal })
       return diff === undefined ? row : { field, diff }
     }),
   )

@@ -1,9 +1,29 @@
-import { WorkEnded } from '@countersign/toolkit/internal'
+import { type DiffSide, openDiffBudget, type WorkBudget, WorkEnded, wholeDiff } from '@countersign/toolkit/internal'
 import { Fault } from './fault.ts'
 import type { Workspace } from './workspace.ts'
 
-/** How long a diff or an edit may take, in ms. */
-const WRITE_WORK_MS = 3_000
+/** A longer diff is refused, because nobody could review it. */
+export const MAX_DIFF_CHARS = 250_000
+
+/** What the edits of one plan may take together. With the diffs it is less than the 5 s that a preview has. */
+const EDITS_MS = 2_000
+
+/** The time for the texts of one plan. Its edits have to be made in time; its diffs are whole files when it is used up. */
+export interface PlanTime {
+  signal: AbortSignal
+  edits: WorkBudget
+  diffs: WorkBudget
+}
+
+export const openPlanTime = (signal: AbortSignal): PlanTime => ({ signal, edits: { leftMs: EDITS_MS }, diffs: openDiffBudget() })
+
+/** Why diffs that are too long together are refused. */
+export const tooLong = (what: string, { diffs }: PlanTime): Fault =>
+  new Fault(
+    diffs.leftMs > 0
+      ? `The diff of ${what} is too long to be shown to anybody: change less at once.`
+      : `The diff of ${what} was not found in time, and all of it is too long to be shown. Try again, or change less at once.`,
+  )
 
 type Jobs = Workspace['work']['run']
 
@@ -20,4 +40,31 @@ export async function inBounds<T>(what: string, work: (run: Jobs) => Promise<T>,
   }
 }
 
-export const WRITE_WORK = { timeoutMs: WRITE_WORK_MS }
+/** The options of an edit of a plan. */
+export const editOptions = ({ signal, edits }: PlanTime) => ({ timeoutMs: EDITS_MS, signal, budget: edits })
+
+/**
+ * Returns the diff of one file: the shortest, or the whole file out and in where the plan's time is used up.
+ * @throws Fault when it is too long to be shown.
+ */
+export async function diffInTime(
+  { work }: Pick<Workspace, 'work'>,
+  file: { path: string; before: DiffSide | undefined; after: DiffSide | undefined },
+  time: PlanTime,
+): Promise<string> {
+  const { path, before, after } = file
+  const { signal, diffs } = time
+  try {
+    const diff = await work.run('diff', file, { timeoutMs: diffs.leftMs, signal, budget: diffs })
+    if (diff.length > MAX_DIFF_CHARS) throw tooLong(path, time)
+    return diff
+  } catch (error) {
+    if (!(error instanceof WorkEnded)) throw error
+    // An ended diff ends the plan's time, whatever it was ended by: so too long is too long for one reason.
+    time.diffs.leftMs = 0
+    if ((before?.text.length ?? 0) + (after?.text.length ?? 0) > MAX_DIFF_CHARS) throw tooLong(path, time)
+    const whole = wholeDiff(path, before, after)
+    if (whole.length > MAX_DIFF_CHARS) throw tooLong(path, time)
+    return whole
+  }
+}

@@ -1,11 +1,18 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { JsonObject, Preview } from '@countersign/core'
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
-import { tempFolder } from '../../../verification/testing/workspace.ts'
-import { unifiedDiff } from '../../toolkit/src/text-work/diff.ts'
+import { tempFolder, tempRepository } from '../../../verification/testing/workspace.ts'
+import { WorkEnded } from '../../toolkit/src/bounded/workers.ts'
+import { unifiedDiff, wholeDiff } from '../../toolkit/src/text-work/diff.ts'
 import { applyEdits } from '../../toolkit/src/text-work/edits.ts'
+import { openTextWork, type TextWork } from '../../toolkit/src/text-work/text-work.ts'
+import { commitTool } from './git/commit.ts'
+import { openGit } from './git/run.ts'
+import { createWorkspace } from './workspace.ts'
+import { fileWrites } from './writes.ts'
 
 /** Realistic files: line ends of both kinds and mixed, a missing last one, byte order marks, lines that look like a diff. */
 const line = fc.oneof(
@@ -134,4 +141,119 @@ test('an edit written with LF in a file whose lines all end with CRLF keeps them
     }),
     { seed: inject('propertySeed') },
   )
+})
+
+type Options = Parameters<TextWork['run']>[2]
+
+/** The tools of a workspace and of its repository over text work, and the options of every diff. */
+async function openOver(root: string, run: TextWork['run']) {
+  const diffs: Options[] = []
+  const work: TextWork = {
+    run(job, input, options) {
+      if (job === 'diff') diffs.push(options)
+      return run(job, input, options)
+    },
+    [Symbol.asyncDispose]: async () => {},
+  }
+  const workspace = createWorkspace({ root, ignore: [], maxFileBytes: 1_000_000, work })
+  const git = await openGit(root, (process.env.PATH ?? '').split(':'))
+  if ('problem' in git) throw new Error(git.problem)
+  const tools = [...fileWrites(workspace), commitTool(workspace, git, { name: 'Ada', email: 'ada@example.com' })]
+  const preview = async (name: string, args: JsonObject, signal = new AbortController().signal): Promise<Preview> => {
+    const shown = await tools.find((tool) => tool.name === name)?.preview?.(args, signal)
+    if (!shown) throw new Error(`${name} has no preview`)
+    return shown
+  }
+  return { preview, diffs }
+}
+
+const noTime: TextWork['run'] = async () => {
+  throw new WorkEnded('waited too long for its turn')
+}
+
+test('when there is no time to find the diffs, files are shown whole, and the change is held against the same state', async () => {
+  const before = { 'a.txt': 'one\ntwo\n', 'b.txt': 'one\nend', 'gone.txt': 'gone\n' }
+  using folder = tempRepository(before)
+  const after: Record<string, string | undefined> = {
+    'a.txt': 'one\n2\n',
+    'b.txt': 'one\nend\n',
+    'gone.txt': undefined,
+    'new.txt': 'new\n',
+  }
+  await using work = openTextWork()
+  const [found, whole] = [await openOver(folder.root, work.run), await openOver(folder.root, noTime)]
+  const files = Object.entries(after).map(
+    ([path, content]): JsonObject => (content === undefined ? { path, delete: true } : { path, content }),
+  )
+  const held = async (name: string, args: JsonObject) => {
+    const [shown, cheap] = [await found.preview(name, args), await whole.preview(name, args)]
+    expect([cheap.precondition, cheap.version]).toEqual([shown.precondition, shown.version])
+    expect(cheap.version).toBeDefined()
+    return cheap.fields.flatMap(({ diff }) => diff ?? [])
+  }
+  const diffs = await held('applyPatch', { files })
+  expect(diffs[0]).toBe('--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-one\n-two\n+one\n+2\n')
+  // As git applies them, they are the change.
+  execFileSync('git', ['apply', '--whitespace=nowarn', '-'], { cwd: folder.root, input: diffs.join('') })
+  for (const [path, content] of Object.entries(after)) {
+    expect(existsSync(join(folder.root, path)) ? readFileSync(join(folder.root, path), 'utf8') : undefined).toBe(content)
+  }
+  expect(await held('commit', { paths: Object.keys(after), message: 'Change' })).toEqual(diffs)
+})
+
+test('all diffs of one plan share one time, which ends with the preview', async () => {
+  using folder = tempRepository({ 'a.txt': 'a', 'b.txt': 'b', 'c.txt': 'c' })
+  for (const path of ['a.txt', 'b.txt', 'c.txt']) folder.write(path, `new ${path}`)
+  await using work = openTextWork()
+  const calls: [name: string, args: JsonObject][] = [
+    ['commit', { paths: ['a.txt', 'b.txt', 'c.txt'], message: 'm' }],
+    ['applyPatch', { files: ['a.txt', 'b.txt', 'c.txt'].map((path) => ({ path, content: 'newer' })) }],
+  ]
+  for (const [name, args] of calls) {
+    const { preview, diffs } = await openOver(folder.root, work.run)
+    const { signal } = new AbortController()
+    await preview(name, args, signal)
+    await preview(name, args, signal)
+    expect(diffs.map((options) => options.signal)).toEqual(Array.from({ length: 6 }, () => signal))
+    const budgets = diffs.map(({ budget }) => budget)
+    expect(budgets.every((budget, at) => budget !== undefined && budget === budgets[at < 3 ? 0 : 3])).toBe(true)
+    expect(budgets[3], 'the next plan has a time of its own').not.toBe(budgets[0])
+  }
+})
+
+test('what there is no time to show is refused, before anybody is asked', async () => {
+  using folder = tempRepository({ 'long.txt': 'line\n'.repeat(30_000), 'short.txt': 'a' })
+  folder.write('long.txt', 'new\n'.repeat(30_000))
+  const { preview } = await openOver(folder.root, noTime)
+  const refused = (words: string) => ({ kind: 'refused', impossible: true, message: expect.stringContaining(words) })
+  const tooLong = refused('was not found in time, and all of it is too long to be shown')
+  await expect(preview('commit', { paths: ['long.txt'], message: 'm' })).rejects.toMatchObject(tooLong)
+  await expect(preview('writeFile', { path: 'long.txt', content: 'x' })).resolves.toMatchObject({ fields: [{ field: 'long.txt' }] })
+  const edit = { path: 'short.txt', edits: [{ oldText: 'a', newText: 'b' }] }
+  await expect(preview('editFile', edit)).rejects.toMatchObject(refused('was stopped: it waited too long for its turn'))
+  // Whatever it is that takes so long: the caller gives up, and its card would show nothing.
+  const stop = new AbortController()
+  const slow = await openOver(folder.root, () => {
+    stop.abort(new DOMException('late', 'TimeoutError'))
+    return new Promise(() => {})
+  })
+  await expect(slow.preview('writeFile', { path: 'short.txt', content: 'x' }, stop.signal)).rejects.toMatchObject(
+    refused('could not be read in time'),
+  )
+})
+
+test('a file out and in applies like the shortest diff', () => {
+  for (const [before, after] of [
+    ['a\nb', 'a\nc'],
+    ['', 'a\n'],
+    ['a', ''],
+  ] as const) {
+    using folder = tempFolder({ 'x.txt': before })
+    execFileSync('git', ['apply', '--whitespace=nowarn', '-'], {
+      cwd: folder.root,
+      input: wholeDiff('x.txt', { text: before }, { text: after }),
+    })
+    expect(readFileSync(join(folder.root, 'x.txt'), 'utf8')).toBe(after)
+  }
+  expect(wholeDiff('x.txt', { text: 'a' }, { text: 'a' })).toBe('')
 })

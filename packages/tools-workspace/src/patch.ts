@@ -1,10 +1,11 @@
 import { type JsonObject, ToolError, type Verification } from '@countersign/core'
 import { z } from 'zod'
+import { MAX_DIFF_CHARS, openPlanTime, tooLong } from './bounded.ts'
 import { Changed, Fault } from './fault.ts'
 import { Edits, Path, Text } from './inputs.ts'
 import { land } from './land.ts'
 import { foldName } from './path.ts'
-import { type Ends, endsOf, MAX_DIFF_CHARS, type Plan, planDelete, planEdit, planWrite, readVersion, stateNow, versionOf } from './plan.ts'
+import { type Ends, endsOf, type Plan, planDelete, planEdit, planWrite, readVersion, stateNow, versionOf } from './plan.ts'
 import { fieldsOf, resultOf } from './shown.ts'
 import { type WorkspaceTool, writeTool } from './tool.ts'
 import type { Workspace } from './workspace.ts'
@@ -26,7 +27,7 @@ export const patchTool = (workspace: Workspace): WorkspaceTool =>
       'Changes several files together, which is decided about once: for each path either edits as of editFile, or content (creates or replaces the file), or delete: true.',
     input: z.object({ files: z.array(FileChange).min(1).max(MAX_FILES) }),
     describe: ({ files }) => `Change ${files.length === 1 ? files[0]?.path : `${files.length} files`}`,
-    plan: ({ files }) => planAll(workspace, files),
+    plan: ({ files }, signal) => planAll(workspace, files, signal),
     show: (plans) => ({
       fields: plans.flatMap(fieldsOf),
       precondition: { files: plans.map((plan) => ({ path: plan.place.text, ...endsOf(plan) })) },
@@ -52,15 +53,15 @@ export const patchTool = (workspace: Workspace): WorkspaceTool =>
   })
 
 /** @throws Fault */
-async function planAll(workspace: Workspace, files: readonly FileChange[]): Promise<Plan[]> {
+async function planAll(workspace: Workspace, files: readonly FileChange[], signal: AbortSignal): Promise<Plan[]> {
+  const time = openPlanTime(signal)
   const plans: Plan[] = []
   for (const { path, edits, content } of files) {
-    if (edits) plans.push(await planEdit(workspace, path, edits))
-    else plans.push(content === undefined ? await planDelete(workspace, path) : await planWrite(workspace, path, content))
+    if (edits) plans.push(await planEdit(workspace, path, edits, time))
+    else plans.push(content === undefined ? await planDelete(workspace, path, time) : await planWrite(workspace, path, content, time))
   }
   requireApart(plans)
-  if (plans.reduce((chars, { diff = '' }) => chars + diff.length, 0) > MAX_DIFF_CHARS)
-    throw new Fault('The diff of all these files is too long to be shown to anybody.')
+  if (plans.reduce((chars, { diff = '' }) => chars + diff.length, 0) > MAX_DIFF_CHARS) throw tooLong('all these files', time)
   return plans
 }
 

@@ -1,6 +1,6 @@
 import type { TextEdit } from '@countersign/toolkit/internal'
 import { decodeText } from '@countersign/toolkit/internal'
-import { inBounds, WRITE_WORK } from './bounded.ts'
+import { diffInTime, editOptions, inBounds, type PlanTime } from './bounded.ts'
 import { Fault } from './fault.ts'
 import { type ReadFile, sha256 } from './file.ts'
 import { isFolderThere, type Place, placeOf, readAt, requireAt, type Workspace } from './workspace.ts'
@@ -18,38 +18,36 @@ export interface Plan {
   diff: string | undefined
 }
 
-/** A longer diff is refused, because nobody could review it. */
-export const MAX_DIFF_CHARS = 250_000
-
 /** @throws Fault */
-export async function planEdit(workspace: Workspace, path: string, edits: readonly TextEdit[]): Promise<Plan> {
+export async function planEdit(workspace: Workspace, path: string, edits: readonly TextEdit[], time: PlanTime): Promise<Plan> {
   const place = placeOf(workspace, path, 'write')
   const before = await requireAt(workspace, place)
   const text = decodeText(before.bytes)
   if (text === undefined) throw new Fault(`${place.text} is not text in UTF-8, so it cannot be edited.`)
-  const edited = await inBounds(`The edit of ${place.text}`, (run) => run('edit', { text, edits, path: place.text }, WRITE_WORK), workspace)
+  const input = { text, edits, path: place.text }
+  const edited = await inBounds(`The edit of ${place.text}`, (run) => run('edit', input, editOptions(time)), workspace)
   if ('problem' in edited) throw new Fault(edited.problem)
   const after = edited.text
   if (after === text) throw new Fault(`The edits leave ${place.text} as it is.`)
-  return withDiff(workspace, { place, before, after: Buffer.from(after) })
+  return withDiff(workspace, { place, before, after: Buffer.from(after) }, time)
 }
 
 /** @throws Fault */
-export async function planWrite(workspace: Workspace, path: string, content: string): Promise<Plan> {
+export async function planWrite(workspace: Workspace, path: string, content: string, time: PlanTime): Promise<Plan> {
   const place = placeOf(workspace, path, 'write')
   const before = await readAt(workspace, place)
   const after = Buffer.from(content)
   if (before?.bytes.equals(after)) throw new Fault(`${place.text} has exactly this content already.`)
-  return withDiff(workspace, { place, before, after })
+  return withDiff(workspace, { place, before, after }, time)
 }
 
 /** @throws Fault */
-export async function planDelete(workspace: Workspace, path: string): Promise<Plan> {
+export async function planDelete(workspace: Workspace, path: string, time: PlanTime): Promise<Plan> {
   const place = placeOf(workspace, path, 'write')
-  return withDiff(workspace, { place, before: await requireAt(workspace, place), after: undefined })
+  return withDiff(workspace, { place, before: await requireAt(workspace, place), after: undefined }, time)
 }
 
-async function withDiff(workspace: Workspace, plan: Omit<Plan, 'diff'>): Promise<Plan> {
+async function withDiff(workspace: Workspace, plan: Omit<Plan, 'diff'>, time: PlanTime): Promise<Plan> {
   const { maxFileBytes } = workspace
   const { place, before, after } = plan
   if (after && after.length > maxFileBytes) throw new Fault(`${place.text} would have more than ${maxFileBytes} bytes.`)
@@ -64,9 +62,7 @@ async function withDiff(workspace: Workspace, plan: Omit<Plan, 'diff'>): Promise
     before: old === undefined ? undefined : { text: old, mode: before?.mode ?? 0 },
     after: now === undefined ? undefined : { text: now, mode: before?.mode ?? 0 },
   }
-  const diff = await inBounds(`The diff of ${place.text}`, (run) => run('diff', sides, WRITE_WORK), workspace)
-  if (diff.length > MAX_DIFF_CHARS) throw new Fault(`The diff of ${place.text} is too long to be shown to anybody.`)
-  return { ...plan, diff }
+  return { ...plan, diff: await diffInTime(workspace, sides, time) }
 }
 
 /** The states of a file before and after, which identify it: `absent`, or the hash of its bytes. */

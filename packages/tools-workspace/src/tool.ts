@@ -20,7 +20,22 @@ export function writeTool<Input extends z.ZodObject, Plan>(
     ...write,
     run: (attempt) => workspace.inTurn(() => orRefuse(attempt)),
   })
-  return { ...tool, preview: (args, signal) => preview(args, signal).catch(cannot) }
+  return { ...tool, preview: (args, signal) => inTime(preview(args, signal), signal).catch(cannot) }
+}
+
+/**
+ * Refuses a preview whose time ends. Its card would show nothing of the change, and the change would be held against nothing when it starts:
+ * a commit would have whatever is there by then.
+ */
+async function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const onAbort = () => late.reject(new Fault('What it would change could not be read in time. Try again, or change less at once.'))
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([late.promise, work])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
 }
 
 /**

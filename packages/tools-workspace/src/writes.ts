@@ -1,5 +1,6 @@
 import type { Verification } from '@countersign/core'
 import { z } from 'zod'
+import { openPlanTime } from './bounded.ts'
 import { Changed } from './fault.ts'
 import { Edits, Path, Text } from './inputs.ts'
 import { land } from './land.ts'
@@ -21,21 +22,21 @@ export const fileWrites = (workspace: Workspace): WorkspaceTool[] => [
       edits: Edits,
     }),
     describe: ({ path }) => `Edit ${path}`,
-    plan: ({ path, edits }) => planEdit(workspace, path, edits),
+    plan: ({ path, edits }, signal) => planEdit(workspace, path, edits, openPlanTime(signal)),
   }),
   fileTool(workspace, {
     name: 'writeFile',
     description: 'Creates a text file, or replaces all of one. To change parts of a file use editFile.',
     input: z.object({ path: Path, content: Text }),
     describe: ({ path }) => `Write ${path}`,
-    plan: ({ path, content }) => planWrite(workspace, path, content),
+    plan: ({ path, content }, signal) => planWrite(workspace, path, content, openPlanTime(signal)),
   }),
   fileTool(workspace, {
     name: 'deleteFile',
     description: 'Deletes one file. Folders are not deleted.',
     input: z.object({ path: Path }),
     describe: ({ path }) => `Delete ${path}`,
-    plan: ({ path }) => planDelete(workspace, path),
+    plan: ({ path }, signal) => planDelete(workspace, path, openPlanTime(signal)),
   }),
   patchTool(workspace),
   moveTool(workspace, Path),
@@ -46,7 +47,7 @@ interface FileWrite<Input extends z.ZodObject> {
   description: string
   input: Input
   describe(args: z.output<Input>): string
-  plan(args: z.output<Input>): Promise<Plan>
+  plan(args: z.output<Input>, signal: AbortSignal): Promise<Plan>
 }
 
 const fileTool = <Input extends z.ZodObject<{ path: z.ZodString }>>(workspace: Workspace, write: FileWrite<Input>): WorkspaceTool =>

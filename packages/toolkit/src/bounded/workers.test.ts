@@ -69,6 +69,28 @@ test('what is cancelled is ended, whether it runs or waits for its turn, and who
   expect(await last).toBeTypeOf('number')
 })
 
+test('work that shares a budget is ended when that is used up, also while it waits for its turn', async () => {
+  using file = script()
+  await using workers = openWorkers(file.url, { size: 1 })
+  await workers.run('thread', LONG)
+  const enough = { leftMs: 60_000 }
+  await workers.run('thread', { ...LONG, budget: enough })
+  expect(enough.leftMs).toBeLessThan(60_000)
+  const working = { leftMs: 50 }
+  await expect(workers.run('hang', { ...LONG, budget: working })).rejects.toMatchObject({ name: 'WorkEnded' })
+  await expect(workers.run('thread', { ...LONG, budget: working })).rejects.toMatchObject({ message: 'has no time left' })
+  const stop = new AbortController()
+  const hangs = workers.run('hang', { ...LONG, signal: stop.signal })
+  const [waiting, behind] = [{ leftMs: 50 }, { leftMs: 60_000 }]
+  const last = workers.run('thread', { ...LONG, budget: waiting })
+  await expect(last).rejects.toMatchObject({ name: 'WorkEnded', message: 'waited too long for its turn' })
+  expect(waiting.leftMs).toBeLessThanOrEqual(0)
+  const next = workers.run('thread', { ...LONG, budget: behind })
+  stop.abort(new Error('stopped'))
+  await expect(hangs).rejects.toThrow('stopped')
+  expect(await next, 'who gave up takes nobody’s turn').toBeTypeOf('number')
+})
+
 test('a thread knows nothing of the environment of the server', async () => {
   using file = script()
   await using workers = openWorkers(file.url, { size: 1 })

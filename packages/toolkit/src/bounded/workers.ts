@@ -10,13 +10,20 @@ export interface WorkOptions {
   /** How long the work itself may take, without its wait for a free worker. */
   timeoutMs: number
   signal?: AbortSignal | undefined
+  /** Ends the work, and its wait for a free worker, when this is used up. */
+  budget?: WorkBudget | undefined
+}
+
+/** The time that several pieces of work have together, one after another, with their waits for a free worker. The start of a thread is free. */
+export interface WorkBudget {
+  leftMs: number
 }
 
 /** A few threads for work of unknown cost, so that the event loop stays free and the work can be ended. */
 export interface Workers extends AsyncDisposable {
   /**
    * Returns the script's answer to this message.
-   * @throws WorkEnded when it takes too long or too much memory; Error with what the script threw; the reason of an aborted signal.
+   * @throws WorkEnded when it waits or takes too long, or takes too much memory; Error with what the script threw; the reason of an aborted signal.
    */
   run(message: unknown, options: WorkOptions): Promise<unknown>
 }
@@ -48,19 +55,24 @@ export function openWorkers(script: URL, { size, idleMs = 10_000, maxMegabytes =
   const waiting: (() => void)[] = []
   let busy = 0
 
-  async function take(signal: AbortSignal | undefined): Promise<void> {
+  async function take({ signal, budget }: Pick<WorkOptions, 'signal' | 'budget'>): Promise<void> {
     if (busy < size) {
       busy++
       return
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const giveUp = () => {
+    const giveUp = (reason: unknown) => {
       waiting.splice(waiting.indexOf(resolve), 1)
-      reject(signal?.reason)
+      reject(reason)
     }
+    const onAbort = () => giveUp(signal?.reason)
+    const timer = budget && setTimeout(() => giveUp(new WorkEnded('waited too long for its turn')), budget.leftMs)
     waiting.push(resolve)
-    signal?.addEventListener('abort', giveUp, { once: true })
-    await promise.finally(() => signal?.removeEventListener('abort', giveUp))
+    signal?.addEventListener('abort', onAbort, { once: true })
+    await promise.finally(() => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    })
   }
 
   function release(): void {
@@ -99,9 +111,10 @@ export function openWorkers(script: URL, { size, idleMs = 10_000, maxMegabytes =
   }
 
   return {
-    async run(message, { timeoutMs, signal }) {
+    async run(message, { timeoutMs, signal, budget }) {
       signal?.throwIfAborted()
-      await take(signal)
+      if (budget && budget.leftMs <= 0) throw new WorkEnded('has no time left')
+      await spend(budget, () => take({ signal, budget }))
       try {
         const rested = idle.pop()
         clearTimeout(rested?.timer)
@@ -109,7 +122,8 @@ export function openWorkers(script: URL, { size, idleMs = 10_000, maxMegabytes =
         worker.ref()
         try {
           worker.postMessage(message)
-          const said = await answerOf(worker, { timeoutMs, signal })
+          const answer = () => answerOf(worker, { timeoutMs: Math.max(Math.min(timeoutMs, budget?.leftMs ?? timeoutMs), 0), signal })
+          const said = await spend(budget, answer)
           rest(worker)
           if ('failure' in said) throw new Error(said.failure)
           return 'answer' in said ? said.answer : undefined
@@ -128,6 +142,15 @@ export function openWorkers(script: URL, { size, idleMs = 10_000, maxMegabytes =
         await worker.terminate()
       }
     },
+  }
+}
+
+async function spend<T>(budget: WorkBudget | undefined, work: () => Promise<T>): Promise<T> {
+  const began = performance.now()
+  try {
+    return await work()
+  } finally {
+    if (budget) budget.leftMs -= performance.now() - began
   }
 }
 

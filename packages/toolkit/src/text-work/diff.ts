@@ -15,9 +15,16 @@ const NO_NEWLINE = '\\ No newline at end of file'
  * The change of one file as a unified diff: applied to the bytes before (`git apply`, `patch`), it gives the bytes after.
  * @returns An empty text where nothing changes.
  */
-export function unifiedDiff(path: string, before: DiffSide | undefined, after: DiffSide | undefined): string {
+export const unifiedDiff = (path: string, before: DiffSide | undefined, after: DiffSide | undefined): string =>
+  diffWith(hunksOf, path, before, after)
+
+/** The same change as everything out, everything in: the diff that takes no time to find. */
+export const wholeDiff = (path: string, before: DiffSide | undefined, after: DiffSide | undefined): string =>
+  diffWith(replaced, path, before, after)
+
+function diffWith(find: typeof hunksOf, path: string, before: DiffSide | undefined, after: DiffSide | undefined): string {
   if (before && after && before.text === after.text) return ''
-  const hunks = hunksOf(before?.text ?? '', after?.text ?? '')
+  const hunks = find(before?.text ?? '', after?.text ?? '')
   const [a, b] = [quoted(`a/${path}`), quoted(`b/${path}`)]
   const head: string[] = []
   if (!before || !after) {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { ExecuteContext, JsonValue, PreviewField } from '@countersign/core'
 import { decodeText } from '@countersign/toolkit/internal'
 import { z } from 'zod'
-import { inBounds, WRITE_WORK } from '../bounded.ts'
+import { diffInTime, MAX_DIFF_CHARS, openPlanTime, type PlanTime, tooLong } from '../bounded.ts'
 import { Changed, Fault } from '../fault.ts'
 import { sha256 } from '../file.ts'
 import { FilePath } from '../inputs.ts'
@@ -15,7 +15,6 @@ import { gitIgnored } from './reads.ts'
 import { type Git, GitFault } from './run.ts'
 
 const MAX_PATHS = 100
-const MAX_DIFF_CHARS = 250_000
 const TRAILER = 'Countersign-Action'
 
 const Input = z.object({
@@ -60,7 +59,7 @@ export const commitTool = (workspace: Workspace, git: Git, author: Author): Work
     description: 'Commits the named files, as they are now, on the branch that is checked out. Runs no hooks.',
     input: Input,
     describe: ({ message, paths }) => `Commit ${paths.length === 1 ? paths[0] : `${paths.length} files`}: ${message.split('\n')[0]}`,
-    plan: ({ paths }) => planCommit(workspace, git, paths),
+    plan: ({ paths }, signal) => planCommit(workspace, git, paths, signal),
     show(plan, { message }) {
       const precondition = footingOf(plan)
       return { fields: fieldsOf(plan, message), precondition, version: sha256(Buffer.from(JSON.stringify(precondition))) }
@@ -80,13 +79,15 @@ const footingOf = ({ branch, head, changes }: CommitPlan) => ({
   files: changes.map(({ path, after }) => ({ path, mode: after?.mode ?? null, sha256: after ? sha256(after.bytes) : null })),
 })
 
-async function planCommit(workspace: Workspace, git: Git, paths: readonly string[]): Promise<CommitPlan> {
+async function planCommit(workspace: Workspace, git: Git, paths: readonly string[], signal: AbortSignal): Promise<CommitPlan> {
+  const time = openPlanTime(signal)
   const branch = await branchOf(git)
   if (branch === undefined) throw new Fault('No branch is checked out: create one first.')
   const head = await commitOf(git, 'HEAD')
   const places = paths.map((path) => placeOf(workspace, path, 'read'))
   if (new Set(places.map(({ text }) => text)).size < places.length) throw new Fault('A file is named twice.')
   const changes: ShownChange[] = []
+  let chars = 0
   for (const place of places) {
     const [before, file] = [head === undefined ? undefined : await committed(git, head, place.text), await readAt(workspace, place)]
     if (!before && !file) throw new Fault(`${place.text} is not there, and was not in the last commit.`)
@@ -95,12 +96,12 @@ async function planCommit(workspace: Workspace, git: Git, paths: readonly string
     if (before && after && before.mode === after.mode && before.bytes.equals(after.bytes))
       throw new Fault(`${place.text} has not changed since the last commit.`)
     const change = { path: place.text, before, after }
-    changes.push({ ...change, diff: await diffOf(workspace, change) })
+    const diff = await diffOf(workspace, change, time)
+    chars += diff?.length ?? 0
+    if (chars > MAX_DIFF_CHARS) throw tooLong('this commit', time)
+    changes.push({ ...change, diff })
   }
-  const plan = { branch, head, changes }
-  const chars = changes.reduce((sum, { diff }) => sum + (diff?.length ?? 0), 0)
-  if (chars > MAX_DIFF_CHARS) throw new Fault('The diff of this commit is too long to be shown to anybody: commit fewer files.')
-  return plan
+  return { branch, head, changes }
 }
 
 /** Returns a file at a commit. @throws Fault when the path is not a file there. */
@@ -126,14 +127,14 @@ function fieldsOf({ branch, changes }: CommitPlan, message: string): PreviewFiel
 }
 
 /** Undefined for a file that is not text. */
-async function diffOf(workspace: Workspace, { path, before, after }: Change): Promise<string | undefined> {
+async function diffOf(workspace: Workspace, { path, before, after }: Change, time: PlanTime): Promise<string | undefined> {
   const [old, now] = [before && decodeText(before.bytes), after && decodeText(after.bytes)]
   if ((before && old === undefined) || (after && now === undefined)) return undefined
   const side = (text: string | undefined, mode: string | undefined) =>
     text === undefined ? undefined : { text, mode: Number.parseInt(mode ?? '0', 8) }
   const moded = before && after && before.mode !== after.mode ? `old mode ${before.mode}\nnew mode ${after.mode}\n` : ''
   const sides = { path, before: side(old, before?.mode), after: side(now, after?.mode) }
-  return moded + (await inBounds(`The diff of ${path}`, (run) => run('diff', sides, WRITE_WORK), workspace))
+  return moded + (await diffInTime(workspace, sides, time))
 }
 
 async function commit(
