@@ -142,3 +142,22 @@ test('the files in which well-known programs keep credentials hold secrets, and 
     'src/env.ts process.env import.meta.env main.tf versions.tf credentials.ts src/secrets/read.ts .gitignore Dockerfile src/keys.ts'
   for (const path of plain.split(' ')) expect([path, isSensitive(path)]).toEqual([path, false])
 })
+
+test('programs that run one another are followed for sixteen, and a command with more of them is not understood', () => {
+  const last = (command: string) => read(command).programs.at(-1)
+  for (const [wrapper, name] of [
+    ['env ', 'env'],
+    ['sudo nice timeout 5 ', 'timeout'],
+    ['find . -exec ', 'find'],
+  ] as const) {
+    const each = wrapper.startsWith('sudo') ? 3 : 1
+    const most = wrapper.repeat(Math.floor(16 / each))
+    expect([last(`${most}rm x`), read(`${most}rm x`).unclear], wrapper).toEqual(['rm', []])
+    for (const times of [Math.ceil(17 / each), Math.floor(19_900 / wrapper.length)]) {
+      const shell = read(`${wrapper.repeat(times)}rm x`)
+      expect([shell.understood, shell.readOnly, shell.unclear], wrapper).toEqual([false, false, ['too many programs run one another']])
+      expect([shell.programs.at(-1), shell.words], 'what is further in is not read').toEqual([name, []])
+    }
+  }
+  expect(read(Array.from({ length: 40 }, () => 'env ls').join(' && ')).understood, 'one after another they are no chain').toBe(true)
+})

@@ -56,6 +56,8 @@ export interface ShellReading {
 
 const MAX_CHARS = 20_000
 const MAX_NESTED = 4
+/** Programs that run one another by their words. Each has all words of those behind it: 5,000 of them took 5 s. */
+const MAX_WRAPPED = 16
 
 /**
  * Reads a shell command: which programs run, what redirections write, and whether it deletes, reaches the network or gets more rights.
@@ -149,8 +151,12 @@ class Reader {
     this.#run(program, words, depth)
   }
 
-  /** Judges one program. An argument that is only known when it runs is undefined. */
-  #run(path: string, args: readonly (string | undefined)[], depth: number) {
+  /**
+   * Judges one program. An argument that is only known when it runs is undefined.
+   * @param wrapped The number of programs in the same words that lead to it.
+   */
+  #run(path: string, args: readonly (string | undefined)[], depth: number, wrapped = 0) {
+    if (wrapped > MAX_WRAPPED) return this.#unclear('too many programs run one another')
     const reading = this.#reading
     const program = posix.basename(path)
     if (!reading.programs.includes(path)) reading.programs.push(path)
@@ -173,8 +179,8 @@ class Reader {
     if (program === 'eval' || program === 'source' || program === '.' || program === 'trap' || program === 'alias') {
       this.#unclear(`${program} runs what is not shown as a command`)
     } else if (SHELLS.has(program)) this.#shell(program, args, depth)
-    else if (program === 'find') this.#find(args, depth)
-    else if (WRAPPERS.has(program)) this.#wrapped(program, args, depth)
+    else if (program === 'find') this.#find(args, depth, wrapped + 1)
+    else if (WRAPPERS.has(program)) this.#wrapped(program, args, depth, wrapped + 1)
   }
 
   #shell(shell: string, args: readonly (string | undefined)[], depth: number) {
@@ -183,7 +189,7 @@ class Reader {
     this.#unclear(`${shell} runs commands that are not shown here`)
   }
 
-  #find(args: readonly (string | undefined)[], depth: number) {
+  #find(args: readonly (string | undefined)[], depth: number, wrapped: number) {
     const isUnknown = () => this.#unclear('find runs a program that is only known when it runs')
     let at = args.findIndex(isExec)
     if (at < 0 && args.includes(undefined)) return isUnknown()
@@ -192,14 +198,14 @@ class Reader {
       const end = length < 0 ? args.length : at + length + 1
       const [program, ...rest] = args.slice(at + 1, end)
       if (program === undefined) return isUnknown()
-      this.#run(program, rest, depth)
+      this.#run(program, rest, depth, wrapped)
       const next = args.slice(end).findIndex(isExec)
       at = next < 0 ? next : end + next
     }
   }
 
   /** `env A=1 timeout 5 npm test`: the program is the first word that is neither an option, an assignment nor a duration. */
-  #wrapped(wrapper: string, args: readonly (string | undefined)[], depth: number) {
+  #wrapped(wrapper: string, args: readonly (string | undefined)[], depth: number, wrapped: number) {
     const at = args.findIndex((word) => word === undefined || !/^(\w+=.*|\d+(\.\d+)?[smhd]?)$/.test(word))
     const program = args[at]
     if (at < 0 && args.every((word) => word !== undefined)) return
@@ -208,7 +214,7 @@ class Reader {
       const variable = /^(\w+)=/.exec(word ?? '')?.[1]
       if (variable !== undefined && DECIDING_VARIABLE.test(variable)) this.#unclear(`it sets ${variable}`)
     }
-    this.#run(program, args.slice(at + 1), depth)
+    this.#run(program, args.slice(at + 1), depth, wrapped)
   }
 
   #redirect({ operator, target }: Redirect) {
