@@ -54,7 +54,7 @@ async function openSealed(store: Store) {
   await store.transact(function* (outbox) {
     yield* principals.savePrincipal({ id: 'prn_a', kind: 'person', name: 'Ana', roles: [] }, 1)
     yield* recordAudit(outbox, { kind: 'signed_in', actor: 'prn_a', data: {} }, Date.now())
-    for (const kind of ['proposed', 'declined'])
+    for (const kind of ['proposed', 'declined'] as const)
       yield* recordAudit(outbox, { kind, actor: 'prn_a', actionId: 'act_1', data: { of: kind } }, Date.now())
   })
   const sealer = createSealer(systemClock)

@@ -85,7 +85,7 @@ test('the demo starts without databases, providers, protocols and compilers that
   expect(loaded.filter((url) => NOT_FOR_A_START.test(url))).toEqual([])
   expect(ofNode.filter((name) => FETCH.test(name))).toEqual([])
   expect(loaded.length).toBeGreaterThan(1_000)
-  expect(loaded.length).toBeLessThanOrEqual(1_400)
+  expect(loaded.length).toBeLessThanOrEqual(1_450)
   expect(newSpaceBytes).toBeLessThanOrEqual(4 * 2 ** 20)
 })
 
