@@ -79,14 +79,15 @@ test.each([
 const NOT_FOR_A_START =
   /\/node_modules\/(ajv|@fastify\/ajv-compiler|@ai-sdk\/(openai|anthropic|google)|ai|@modelcontextprotocol|openid-client|pg|graphile-worker|web-push|unbash)\/|\/server\/src\/dispatch\/cluster\//
 
-test('the demo starts without databases, providers, protocols and compilers that it does not use, and keeps new objects in 4 MB', async () => {
+test('the demo starts without databases, providers, protocols and compilers that it does not use, and keeps new objects in 8 MB', async () => {
   using folder = temporaryFolder()
   const { loaded, ofNode, newSpaceBytes } = await listDemo(folder.path)
   expect(loaded.filter((url) => NOT_FOR_A_START.test(url))).toEqual([])
   expect(ofNode.filter((name) => FETCH.test(name))).toEqual([])
   expect(loaded.length).toBeGreaterThan(1_000)
   expect(loaded.length).toBeLessThanOrEqual(1_450)
-  expect(newSpaceBytes).toBeLessThanOrEqual(4 * 2 ** 20)
+  // 2 to 4 MB once it is ready; the end of a slow process may take some more. Without that limit it is 34 to 48 MB.
+  expect(newSpaceBytes).toBeLessThanOrEqual(8 * 2 ** 20)
 })
 
 test('the same listing finds the code of the server in a command that needs it', () => {
