@@ -59,6 +59,21 @@ test('delegation: somebody lends their place, the other votes in it, and taken b
   await Promise.all([fay, vic].map(({ page }) => page.context().close()))
 })
 
+test('a delegate without a role of their own hears of it on the open page, and decides what waited before', async ({ browser, demo }) => {
+  const fay = await person(browser, demo, 'Fay', ['approver'])
+  const del = await person(browser, demo, 'Del', [])
+  await demo.call('POST', '/api/actions', { tool: 'updateOrderStatus', arguments: { orderId: 'ORD-001', newStatus: 'processing' } })
+  await del.page.goto(`${demo.url}/waiting`)
+  await expect(del.page.getByText('Nothing for you to decide')).toBeVisible()
+  await demo.call('POST', '/api/delegations', { from: fay.id, to: del.id, expiresIn: 'PT1H' })
+  await expect(del.page.getByTestId('waiting-row')).toHaveCount(1)
+  await del.page.reload()
+  await del.page.getByTestId('waiting-row').first().click()
+  await approve(cards(del.page))
+  await expect.poll(() => demo.effects('ORD-001')).toBe(1)
+  await Promise.all([fay, del].map(({ page }) => page.context().close()))
+})
+
 test('where one is signed in: another browser is seen there and signed out from here, alone or with all others', async ({
   browser,
   demo,

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { createClient, openInbox } from '../../packages/client/src/index.ts'
+import { until } from '../../packages/client/src/testing/until.ts'
 import { openBeside, tellAccess } from '../../packages/server/src/store/index.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { raw } from '../testing/temp-store.ts'
@@ -196,4 +198,35 @@ test('a delegation that was ended and given again brings no earlier vote back, a
   expect(await approve(del)).not.toBe('proposed')
   await server.settle()
   expect(target.writes).toHaveLength(1)
+})
+
+test('the inbox of a delegate has what waits in the place of another from the start, and hears of a delegation while it is open', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using server = await startTestServer({
+    config: {
+      tools: toolsOf(target),
+      policy: { rules: [{ name: 'pay', match: { tool: 'keyed' }, verdict: 'ask', requires: { roles: ['finance'] } }] },
+    },
+  })
+  const fay = await server.as({ name: 'Fay', kind: 'person', roles: ['finance'] })
+  const del = await server.makeKey({ name: 'Del', kind: 'person', roles: [] })
+  const bot = await server.as({ name: 'bot', kind: 'agent' })
+  const { id } = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' } })
+  await bot.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'not for Fay' } })
+  const open = () => openInbox(createClient({ baseUrl: server.url, key: del.key }))
+  const before = open()
+  expect((await until(before, ({ loaded }) => loaded)).items).toEqual([])
+
+  const lent = await fay.post('/api/delegations', { to: del.principal.id, expiresIn: 'PT1H' })
+  expect((await until(before, ({ waiting }) => waiting > 0)).items.map((action) => action.id)).toEqual([id])
+  const person = server.with({ authorization: `Bearer ${del.key}` })
+  await person.post(`/api/actions/${id}/snooze`, { for: 'PT1H' })
+  const after = open()
+  expect((await until(after, ({ loaded }) => loaded)).items.map((action) => action.id)).toEqual([id])
+
+  await fay.send('DELETE', `/api/delegations/${lent.id}`)
+  for (const inbox of [before, after]) {
+    expect((await until(inbox, ({ waiting }) => waiting === 0)).items).toEqual([])
+    inbox.close()
+  }
 })

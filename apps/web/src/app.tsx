@@ -179,7 +179,8 @@ function LeaveWhenSignedOut({ inbox }: { inbox: InboxStore }) {
  */
 function FollowRights({ client, inbox, me }: Pick<Services, 'client' | 'inbox' | 'me'>) {
   const cache = useQueryClient()
-  const { kind } = useInbox(inbox).connection
+  const { connection, resets } = useInbox(inbox)
+  const { kind } = connection
   const wasLive = useRef(false)
   const follow = useEffectEvent(async () => {
     // Not a refetch of who is signed in: a failure of that stands in place of the page.
@@ -197,5 +198,9 @@ function FollowRights({ client, inbox, me }: Pick<Services, 'client' | 'inbox' |
     }
     wasLive.current = true
   }, [kind, cache])
+  // A delegation to this person began or ended.
+  useEffect(() => {
+    if (resets > 0) void cache.invalidateQueries({ queryKey: ['stands-for'] })
+  }, [resets, cache])
   return null
 }

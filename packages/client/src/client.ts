@@ -87,6 +87,8 @@ export type ActionQuery = Page & {
   mine?: 'true' | 'false'
   /** `true`: only what one snoozed; `false`: only what one did not. */
   snoozed?: 'true' | 'false'
+  /** `true`: only what waits for a vote of one's own in the place of another person. */
+  delegated?: 'true' | 'false'
   /** Text in the headline or the arguments. */
   q?: string
   /** The verdict of the policy. `ask` lists the actions that needed approval. */

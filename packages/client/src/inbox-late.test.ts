@@ -33,7 +33,7 @@ async function startLateInbox() {
 test('what was decided while the list was on its way does not come back with it', async () => {
   const { server, store, waiting, answer, write } = await startLateInbox()
   await using _ = server
-  await expect.poll(() => waiting.length).toBe(2)
+  await expect.poll(() => waiting.length).toBe(3)
   write({ type: 'action_update', seq: 7, data: DECLINED })
   write({ type: 'action_proposed', seq: 8, data: { proposal: second } })
   await until(store, (snapshot) => snapshot.waiting === 1)

@@ -176,6 +176,20 @@ test('the first page of what waits is there before the next one is answered', as
   store.close()
 })
 
+test('the inbox of a server that lists nothing by delegation has all else', async () => {
+  await using server = await serve({
+    'GET /api/actions': (request, response) => {
+      const query = new URL(request.url ?? '', 'http://inbox').searchParams
+      if (query.has('delegated')) return problem(response, 400, 'bad_request', 'delegated: there is no such parameter')
+      json(response, page(query.get('state') === 'proposed' ? [sampleAction()] : []))
+    },
+    'GET /api/events': (_, response) => startStream(response),
+  })
+  const store = openInbox(createClient({ baseUrl: server.baseUrl }), { schedule: impatient })
+  expect(await until(store, ({ loaded, failure }) => loaded || failure !== null)).toMatchObject({ waiting: 1, failure: null })
+  store.close()
+})
+
 test('an inbox that may not be read says so', async () => {
   await using server = await serve({ 'GET /api/events': (_, response) => problem(response, 401, 'unauthenticated', 'Sign in.') })
   const store = openInbox(createClient({ baseUrl: server.baseUrl }), { schedule: impatient })

@@ -1,7 +1,7 @@
 import type { Action, SessionEvent } from '@countersign/core'
 import { laterAction, markOverdue, updateAction } from './action-merge.ts'
 import { type ApiError, isApiError } from './api-error.ts'
-import type { Client } from './client.ts'
+import type { ActionQuery, Client } from './client.ts'
 import { type ConnectionState, events } from './events.ts'
 import { type RetryOptions, type Schedule, scheduleTimeout, untilItWorks } from './reconnect.ts'
 import { asApiError, type StoreOptions } from './session-store.ts'
@@ -11,6 +11,7 @@ export type InboxSnapshot = {
   /**
    * The actions that need a person, oldest first: those that wait for a decision, those with an unknown outcome, and for 5 s those that
    * have just stopped needing one (see their `state`). The newest 1,000 of each kind are listed at the start; `listMore` lists older ones.
+   * What waits for a vote in the place of another person is listed as well, the newest 1,000 of it.
    */
   items: readonly Action[]
   /** How many of them wait for a decision. */
@@ -19,6 +20,8 @@ export type InboxSnapshot = {
   unknown: number
   /** True when there are older ones that are not listed. */
   more: boolean
+  /** How often the server has had the list read anew: its reader may see other actions than before, or missed some. */
+  resets: number
   /** False while the list of the start is being read; its first page is in `items` before that ends. */
   loaded: boolean
   connection: ConnectionState
@@ -80,6 +83,7 @@ const EMPTY: InboxSnapshot = {
   waiting: 0,
   unknown: 0,
   more: false,
+  resets: 0,
   loaded: false,
   connection: { kind: 'connecting' },
   failure: null,
@@ -141,7 +145,7 @@ class Inbox implements InboxStore {
 
   /** Lists both kinds anew, as far as they were listed before. */
   async #list(): Promise<void> {
-    const listed = (await Promise.all([this.#listKind('proposed'), this.#listKind('outcome_unknown')])).flat()
+    const listed = (await Promise.all([this.#listKind('proposed'), this.#listKind('outcome_unknown'), this.#listDelegated()])).flat()
     const ids = new Set(listed.map((action) => action.id))
     this.#keep(listed)
     this.#set({ more: this.#hasMore(), loaded: true })
@@ -149,9 +153,20 @@ class Inbox implements InboxStore {
   }
 
   async #listKind(kind: Kind): Promise<Action[]> {
-    const { items, cursor } = await this.#read(kind, this.#listed[kind].rows, undefined)
+    const { items, cursor } = await this.#read({ state: kind }, this.#listed[kind].rows, undefined)
     this.#listed[kind].cursor = cursor
     return items
+  }
+
+  /** The other lists have what a person sees by their own roles, which the person in whose place they vote may not share. */
+  async #listDelegated(): Promise<Action[]> {
+    try {
+      return (await this.#read({ state: 'proposed', delegated: 'true' }, STEP_ROWS, undefined)).items
+    } catch (error) {
+      // A server from before this list was there.
+      if (isApiError(error) && error.code === 'bad_request') return []
+      throw error
+    }
   }
 
   readonly listMore = (): Promise<void> => {
@@ -171,7 +186,7 @@ class Inbox implements InboxStore {
     for (const kind of ['proposed', 'outcome_unknown'] as const) {
       const listed = this.#listed[kind]
       if (listed.cursor === undefined) continue
-      const { items, cursor } = await this.#read(kind, STEP_ROWS, listed.cursor)
+      const { items, cursor } = await this.#read({ state: kind }, STEP_ROWS, listed.cursor)
       listed.rows += STEP_ROWS
       listed.cursor = cursor
       this.#keep(items)
@@ -183,13 +198,13 @@ class Inbox implements InboxStore {
     return Object.values(this.#listed).some(({ cursor }) => cursor !== undefined)
   }
 
-  /** Reads `rows` of a kind and the rest of their last page, newest first, from `from` on. */
-  async #read(state: Kind, rows: number, from: string | undefined): Promise<{ items: Action[]; cursor: string | undefined }> {
+  /** Reads `rows` of a list and the rest of their last page, newest first, from `from` on. */
+  async #read(query: ActionQuery, rows: number, from: string | undefined): Promise<{ items: Action[]; cursor: string | undefined }> {
     const { signal } = this.#closing
     const items: Action[] = []
     let cursor = from
     do {
-      const page = await this.#client.actions.list({ state, limit: 200, ...(cursor && { cursor }) }, { signal })
+      const page = await this.#client.actions.list({ ...query, limit: 200, ...(cursor && { cursor }) }, { signal })
       items.push(...page.items)
       // Nobody waits for the pages behind the first one to see it. Shown page by page, the others would have all rows drawn again each time.
       if (!cursor && !this.#value.get().loaded) this.#keep(page.items)
@@ -209,7 +224,10 @@ class Inbox implements InboxStore {
   }
 
   #take(event: SessionEvent): void {
-    if (event.type === 'reset') this.#retry(() => this.#list())
+    if (event.type === 'reset') {
+      this.#set({ resets: this.#value.get().resets + 1 })
+      this.#retry(() => this.#list())
+    }
     if (event.type === 'action_proposed') {
       this.#settled.delete(event.data.proposal.id)
       this.#keep([event.data.proposal])

@@ -104,6 +104,7 @@ export function openInboxPage(core: typeof wire): InboxPage {
           if (state === '' && query.get('limit') === '1')
             return { body: { items: [...inbox.waiting, ...inbox.decided].slice(0, 1), nextCursor: null } }
           if (inbox.failing && state.includes('approved')) return { status: 500, body: { code: 'internal', detail: 'It broke.' } }
+          if (query.get('delegated')) return { body: { items: [], nextCursor: null } }
           if (query.get('mine') || query.get('q'))
             return { body: { items: inbox.older.filter((action) => action.state === state), nextCursor: null } }
           const items = state.includes('approved') ? inbox.decided : inbox.waiting.filter((action) => action.state === state)

@@ -26,6 +26,7 @@ export const ActionFilterQuery = z.object({
   risk: RiskLevel.optional().describe('Only those with this risk.'),
   mine: z.enum(['true', 'false']).optional().describe('`true`: only what waits for a vote of yours, and what you did not snooze.'),
   snoozed: z.enum(['true', 'false']).optional().describe('`true`: only what you snoozed; `false`: only what you did not.'),
+  delegated: z.enum(['true', 'false']).optional().describe('`true`: only what waits for a vote of yours in the place of another person.'),
   q: z.string().max(200).optional().describe('A text to search for, in any case.'),
   verdict: z.enum(['allow', 'ask', 'deny']).optional().describe('What the policy said: `ask` leaves out what nobody was asked about.'),
   words: z
@@ -56,8 +57,8 @@ export type ActionFilterQuery = z.infer<typeof ActionFilterQuery>
 export const ActionListQuery = ActionFilterQuery.extend(PageQuery.shape)
 export type ActionListQuery = z.infer<typeof ActionListQuery>
 
-/** `mine` and `snoozed` cannot be exported: they change with every vote, and with time. */
-export const ActionExportQuery = ActionFilterQuery.omit({ mine: true, snoozed: true }).extend({
+/** `mine`, `snoozed` and `delegated` cannot be exported: they change with every vote, and with time. */
+export const ActionExportQuery = ActionFilterQuery.omit({ mine: true, snoozed: true, delegated: true }).extend({
   format: z.enum(['jsonl', 'csv']).default('jsonl').describe('The format of the answer.'),
 })
 export type ActionExportQuery = z.infer<typeof ActionExportQuery>

@@ -6,7 +6,10 @@ import type { actions } from '../store/index.ts'
  * Returns the filter of the store for a query, narrowed to what the principal may see. An empty text looks for nothing.
  * @throws CountersignError `bad_request` for an unknown state.
  */
-export function readFilter(query: Omit<ActionFilterQuery, 'mine' | 'snoozed'>, principal: Principal): Omit<actions.ActionFilter, 'limit'> {
+export function readFilter(
+  query: Omit<ActionFilterQuery, 'mine' | 'snoozed' | 'delegated'>,
+  principal: Principal,
+): Omit<actions.ActionFilter, 'limit'> {
   const { state, tool, session, agent, risk, q, words, toolText, agentText, requester, requesterId, decider, order, ...exact } = query
   const { createdAfter, createdBefore, settledAfter, settledBefore, ...search } = exact
   return {

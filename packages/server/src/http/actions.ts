@@ -59,9 +59,10 @@ function listRoutes(app: App, { store, clock, policies }: HttpDeps): void {
     }),
     async (request) => {
       const { principal } = callerOf(request)
-      const { limit, cursor, mine, snoozed = mine === 'true' ? 'false' : undefined, ...query } = request.query
+      const { limit, cursor, mine, delegated, snoozed = mine === 'true' ? 'false' : undefined, ...query } = request.query
       const { ordered, ...narrow } = readFilter(query, principal)
-      if (ordered && mine === 'true') throw new CountersignError('bad_request', 'order: what waits for you is not settled')
+      const isForVote = mine === 'true' || delegated === 'true'
+      if (ordered && isForVote) throw new CountersignError('bad_request', 'order: what waits for you is not settled')
       const filter = {
         ...narrow,
         ...(ordered && { ordered: { ...ordered, after: readPlace(ordered.order, cursor) } }),
@@ -69,8 +70,9 @@ function listRoutes(app: App, { store, clock, policies }: HttpDeps): void {
         before: ordered ? undefined : decodeCursor('actions', cursor, ['string'])?.map(String)[0],
         limit: limit + 1,
       }
-      const found =
-        mine === 'true' ? await store.read(() => listWaitingFor(principal, filter, clock.nowMs())) : await searchActions(store, filter)
+      const found = isForVote
+        ? await store.read(() => listWaitingFor(principal, { ...filter, isDelegated: delegated === 'true' }, clock.nowMs()))
+        : await searchActions(store, filter)
       const { items, nextCursor } = ordered
         ? pageOf(orderedList(ordered.order), found, limit, (row) => placeOf(ordered.order, row))
         : pageOf('actions', found, limit, (row) => [row.id])

@@ -17,18 +17,30 @@ export function* isWaitingFor(row: ActionRow, principal: Principal, nowMs: numbe
   return own === undefined || !(yield* isStillLent(own, nowMs))
 }
 
-/** Returns the actions that wait for a person's vote, in their own right or by delegation, newest first: at most `filter.limit`. */
-export function* listWaitingFor(principal: Principal, filter: actions.ActionFilter, nowMs: number): Tx<ActionRow[]> {
+/**
+ * Returns the actions that wait for a person's vote, in their own right or by delegation, newest first: at most `filter.limit`.
+ * @param isDelegated True for those alone that they vote on in the place of another.
+ */
+export function* listWaitingFor(
+  principal: Principal,
+  { isDelegated = false, ...filter }: actions.ActionFilter & { isDelegated?: boolean },
+  nowMs: number,
+): Tx<ActionRow[]> {
   if (whyNeverDecides(principal) !== undefined) return []
   const [lenderIds, listed] = yield* together(lenderIdsOf(principal, nowMs), waits.listWaitsFor.all({ before: filter.before ?? END }))
+  if (isDelegated && lenderIds.length === 0) return []
   const mayVote = yield* judgeFor(principal, lenderIds, listed)
-  const from = listed.length < waits.MAX_WAITS_FOR ? listed.filter(mayVote) : undefined
+  const isOwn = (one: waits.Waiting) => meetsRoles(principal.roles, waits.readWaitsFor(one))
+  const from = listed.length < waits.MAX_WAITS_FOR ? listed.filter((one) => mayVote(one) && !(isDelegated && isOwn(one))) : undefined
   const found: ActionRow[] = []
   const limit = Math.min(filter.limit, BATCH)
   for (let { before } = filter; found.length < filter.limit; ) {
     // A person with a vote may see the action.
     const page = yield* waits.listWaiting(from, { ...filter, reader: undefined, voter: principal.id, now: nowMs, before, limit })
-    for (const row of page) if ((yield* findRight(row, principal, nowMs, lenderIds)).refusal === undefined) found.push(row)
+    for (const row of page) {
+      const right = yield* findRight(row, principal, nowMs, lenderIds)
+      if (right.refusal === undefined && (!isDelegated || right.forId !== null)) found.push(row)
+    }
     if (page.length < limit) break
     before = page.at(-1)?.id
   }
