@@ -4,6 +4,7 @@ import { PUBLIC } from '../identity/access.ts'
 import { requireSameOrigin } from '../identity/authenticate.ts'
 import { createCookie, takesCookies } from '../identity/cookie.ts'
 import { SIGN_IN_SECONDS } from '../identity/sign-in-time.ts'
+import { principals } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { beginSignIn, consoleAddressOf, Me, pagesOf } from './begin-sign-in.ts'
 
@@ -86,7 +87,9 @@ export function oidcSignInRoutes(app: App, deps: HttpDeps): void {
       if (hasCookies) begunCookie.clear(request, reply)
       const { principal, idToken, returnTo } = await service().finish(request.body.answer, sealed)
       await beginSignIn(deps, request, reply, { principal, how: 'oidc', idToken })
-      return { principal, signIn: 'oidc' as const, ...pagesOf(deps), returnTo }
+      // With the roles that were given here, which the service does not know.
+      const stored = await deps.store.read(() => principals.principalById(principal.id))
+      return { principal: stored, signIn: 'oidc' as const, ...pagesOf(deps), returnTo }
     },
   )
 }
