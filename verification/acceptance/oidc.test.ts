@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { type KnownPerson, startSignInService } from '../testing/sign-in-service.ts'
 import { startTestServer } from '../testing/test-server.ts'
@@ -246,6 +248,22 @@ test('signing out ends the session here and leads to the provider’s own way ou
   expect((await desk.page(cookie).get('/api/me')).principal).toBeNull()
   const rows = (await desk.server.dump()).console_session as { id_token: unknown }[]
   expect(rows.map(({ id_token }) => id_token)).toEqual([null])
+})
+
+test('a sign-out everywhere that cannot be stored leaves the cookie, so that it can be tried again', async () => {
+  await using desk = await startDesk()
+  const { cookie } = await desk.signIn()
+  const other = await desk.signIn()
+  using beside = new DatabaseSync(join(desk.server.dataDir, 'countersign.db'), { timeout: 240_000 })
+  beside.exec(`create trigger full before update on console_session when new.ended_at is not null begin select raise(abort, 'full'); end`)
+  const refused = await desk.page(cookie).send('POST', '/api/sign-out', { body: { everywhere: true } })
+  expect([refused.status, refused.headers.getSetCookie()]).toEqual([500, []])
+  // Alone, it leaves this browser without its cookie in any case.
+  const left = await desk.page(other.cookie).send('POST', '/api/sign-out', { body: {} })
+  expect([left.status, left.headers.getSetCookie()]).toEqual([500, [expect.stringMatching(/^__Host-countersign=;/)]])
+  beside.exec('drop trigger full')
+  expect((await desk.page(cookie).send('POST', '/api/sign-out', { body: { everywhere: true } })).status).toBe(200)
+  expect((await desk.page(other.cookie).get('/api/me')).principal).toBeNull()
 })
 
 test('a server starts without its provider, and says so to who would sign in', async () => {

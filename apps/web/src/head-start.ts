@@ -2,7 +2,7 @@ import { type Client, type InboxStore, type Me, openInbox } from '@countersign/c
 import { errorText } from './errors.ts'
 import { hasSignInLink, storedSignIn, takeSignInLink } from './sign-in/stored-sign-in.ts'
 
-/** The signed-in person, and the reason if a sign-in link failed. */
+/** The signed-in person, and the reason if a sign-in link or a sign-out failed. */
 export type Entering = Me & { linkFailure?: string }
 
 /** The requests that are sent while the code that draws the console still loads. */

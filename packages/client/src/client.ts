@@ -46,6 +46,7 @@ import type {
   ToolView,
   WithdrawBody,
 } from '@countersign/core'
+import { isApiError } from './api-error.ts'
 import { type HttpOptions, type RequestInput, type SignInStorage, send, sendJson } from './http.ts'
 import { type Change, createManagement, type Management, type Read } from './manage.ts'
 import { createTokenSource, type HostToken } from './token-source.ts'
@@ -355,10 +356,14 @@ const identityCalls = (read: Read, change: Change, signInStorage: SignInStorage 
   finishSignIn: (answer, { begun, ...options } = {}) => change('/api/sign-in/oidc/finish', { answer, begun }, options),
   signOut: async ({ everywhere = false, ...options } = {}) => {
     try {
-      return await change<{ endSessionUrl?: string }>('/api/sign-out', { everywhere }, options)
-    } finally {
-      // Even when the server could not be reached: a person who signs out must not stay signed in on this browser.
+      const answer = await change<{ endSessionUrl?: string }>('/api/sign-out', { everywhere }, options)
       signInStorage?.write(undefined)
+      return answer
+    } catch (error) {
+      // Even when the server could not be reached: a person who signs out must not stay signed in on this browser. Whoever means every
+      // browser tries again with this sign-in.
+      if (!everywhere || (isApiError(error) && error.code === 'unauthenticated')) signInStorage?.write(undefined)
+      throw error
     }
   },
 })

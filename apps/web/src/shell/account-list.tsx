@@ -1,21 +1,18 @@
 import { showInvisible } from '@countersign/react'
 import { Link } from 'react-router'
-import { forgetDrafts } from '../drafts.ts'
 import { useServices } from '../services.tsx'
 import { Menu, MenuItem } from '../ui/overlays.ts'
 
+type AccountListProps = {
+  id: string
+  anchor: HTMLElement
+  onClose: () => void
+  onSignOut: (everywhere: boolean) => void
+}
+
 /** Shows the signed-in person's name and roles, and the sign-out button. */
-export default function AccountList({ id, anchor, onClose }: { id: string; anchor: HTMLElement; onClose: () => void }) {
-  const { client, me } = useServices()
-
-  async function leave(everywhere: boolean) {
-    onClose()
-    const { endSessionUrl } = await client.signOut({ everywhere }).catch((): { endSessionUrl?: string } => ({}))
-    // No data of the previous person stays, in the tab's storage or, as the page is loaded anew, in its memory.
-    forgetDrafts()
-    location.assign(endSessionUrl ?? '/')
-  }
-
+export default function AccountList({ id, anchor, onClose, onSignOut }: AccountListProps) {
+  const { me } = useServices()
   return (
     <Menu id={id} anchorEl={anchor} open onClose={onClose} slotProps={{ list: { 'aria-label': 'Account' } }}>
       <MenuItem disabled sx={{ display: 'block', whiteSpace: 'normal', overflowWrap: 'anywhere', '&.Mui-disabled': { opacity: 1 } }}>
@@ -25,8 +22,8 @@ export default function AccountList({ id, anchor, onClose }: { id: string; ancho
       <MenuItem component={Link} to="/consoles" onClick={onClose}>
         Where you are signed in
       </MenuItem>
-      <MenuItem onClick={() => leave(false)}>Sign out</MenuItem>
-      <MenuItem onClick={() => leave(true)}>Sign out everywhere</MenuItem>
+      <MenuItem onClick={() => onSignOut(false)}>Sign out</MenuItem>
+      <MenuItem onClick={() => onSignOut(true)}>Sign out everywhere</MenuItem>
     </Menu>
   )
 }

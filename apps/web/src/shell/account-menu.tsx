@@ -1,9 +1,12 @@
 import { showInvisible } from '@countersign/react'
-import { lazy, useId } from 'react'
+import { lazy, useId, useState } from 'react'
+import { errorText } from '../errors.ts'
 import { useServices } from '../services.tsx'
 import { Button, Icon } from '../ui/index.ts'
 import { Boundary } from './boundary.tsx'
+import { Confirmation } from './confirmation.tsx'
 import { useBarMenu } from './shell-context.ts'
+import { useSignOut } from './use-sign-out.ts'
 
 const load = () => import('./account-list.tsx')
 const AccountList = lazy(load)
@@ -13,6 +16,12 @@ export function AccountMenu() {
   const { me } = useServices()
   const { ref, anchor, open, close } = useBarMenu('account')
   const menuId = useId()
+  const signOut = useSignOut()
+  const [refused, setRefused] = useState<{ everywhere: boolean; error: unknown }>()
+  const leave = (everywhere: boolean) => {
+    close()
+    signOut(everywhere).catch((error: unknown) => setRefused({ everywhere, error }))
+  }
   return (
     <>
       <Button
@@ -33,8 +42,18 @@ export function AccountMenu() {
       </Button>
       {anchor && (
         <Boundary>
-          <AccountList id={menuId} anchor={anchor} onClose={close} />
+          <AccountList id={menuId} anchor={anchor} onClose={close} onSignOut={leave} />
         </Boundary>
+      )}
+      {refused && (
+        <Confirmation
+          title="You were not signed out"
+          action="Try again"
+          onConfirm={() => signOut(refused.everywhere)}
+          onClose={() => setRefused(undefined)}
+        >
+          <p>{errorText(refused.error)}</p>
+        </Confirmation>
       )}
     </>
   )

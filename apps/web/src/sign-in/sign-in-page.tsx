@@ -9,7 +9,7 @@ import './sign-in.css'
 type SignInPageProps = {
   /** How people sign in here. */
   way: Me['signIn']
-  /** Why the sign-in link that was opened signed nobody in. */
+  /** Why the sign-in link that was opened signed nobody in, or a sign-out ended in this browser only. */
   linkFailure: string | undefined
   client: Client
   onSignIn: (key: string) => Promise<void>

@@ -92,9 +92,12 @@ function signOutRoute(app: App, deps: HttpDeps): void {
       // A key that only asks must not silence the person who decides about it.
       if (session && everywhere) requireScope(session.principal, ['decide'], 'sign its person out everywhere')
       request.consoleSession = undefined
-      consoleCredential.clear(request, reply)
-      if (!session) return {}
-      const { idToken } = await consoleSessions.end(session, everywhere)
+      // Alone, also when it cannot be stored: a person who signs out must not stay signed in on this browser. Whoever means every browser
+      // tries again with this sign-in.
+      if (!everywhere) consoleCredential.clear(request, reply)
+      const ended = session && (await consoleSessions.end(session, everywhere))
+      if (everywhere) consoleCredential.clear(request, reply)
+      const idToken = ended?.idToken
       if (idToken === undefined || !signInService) return {}
       // The session has ended here whether or not the service can be reached.
       const endSessionUrl = await signInService.endSessionUrl(idToken, `${consoleAddressOf(deps, request)}/`).catch(() => undefined)
