@@ -79,6 +79,8 @@ test('a typed command word decides; two calls of one step are decided apart', as
   await approve(cards(page).nth(1))
   await expect(cards(page).nth(1)).toHaveAttribute('data-state', 'succeeded')
   await expect(cards(page).nth(0)).toHaveAttribute('data-state', 'proposed')
+  // A word counts for a card that was on the screen as a whole.
+  await page.setViewportSize({ width: 1280, height: 1_600 })
   await typeWord(page, 'reject', () => isDecided(cards(page).nth(0)))
   await expect(cards(page).nth(0)).toHaveAttribute('data-state', 'declined')
   await expect(page.getByTestId('session-status').filter({ hasText: 'Done' }).first()).toBeVisible()

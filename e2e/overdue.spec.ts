@@ -213,6 +213,8 @@ test('an unknown outcome counts in badge and title, and its session says so, unt
 })
 
 test('each word that the chat offers decides the action that it names, with several waiting and with one', async ({ page, office }) => {
+  // A word counts for the cards that were on the screen: here all of them are.
+  await page.setViewportSize({ width: 1280, height: 2_400 })
   const banner = page.getByTestId('waiting-banner')
   /** Types what the banner offers at this place, and answers it. */
   const typeOffered = async (at: 0 | 1): Promise<string> => {

@@ -21,5 +21,8 @@ export async function typeWord(page: Page, word: string, isTaken: () => Promise<
     }
     await expect.poll(isAnswered).toBe(true)
     if (isDone) return
+    // What was said has moved the card up, perhaps off the screen, where no second passes for it.
+    await page.getByTestId('waiting-banner').getByRole('button', { name: 'Show' }).click()
+    await page.waitForTimeout(1_000)
   }
 }

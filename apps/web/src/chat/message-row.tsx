@@ -6,6 +6,7 @@ import { Icon } from '../ui/index.ts'
 import { needsCard, type Row } from './conversation.ts'
 import { LookUpLines } from './look-up-lines.tsx'
 import { ModelText } from './model-text.tsx'
+import { ShownCard } from './shown-cards.tsx'
 import { ToolLine } from './tool-line.tsx'
 
 /** One entry of the conversation. */
@@ -68,7 +69,9 @@ function AssistantRow({ row, agent, connection }: AssistantRowProps) {
       {row.isStreaming && !row.text && <p className="muted">Writing…</p>}
       {row.calls.map((call) =>
         call.action && needsCard(call.action) ? (
-          <ActionCard key={call.id} action={call.action} connection={connection} linkSession={false} />
+          <ShownCard key={call.id} action={call.action}>
+            <ActionCard action={call.action} connection={connection} linkSession={false} />
+          </ShownCard>
         ) : (
           <ToolLine key={call.id} call={call} />
         ),

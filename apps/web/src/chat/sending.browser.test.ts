@@ -1,18 +1,50 @@
 import * as wire from '@countersign/core'
 import type { Browser, Page, Route } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { plant } from '../testing/hostile.ts'
-import { hostileAnswers } from '../testing/hostile-answers.ts'
 import { type HostileServer, startHostileServer } from '../testing/hostile-server.ts'
 import { launchBrowser } from '../testing/launch.ts'
+import { waitingActions } from '../testing/waiting-action.ts'
 
-const { answer } = hostileAnswers(plant(), wire)
+const {
+  answers: { answer },
+  actionOf,
+} = waitingActions(wire)
 const read = (path: string) => answer('GET', path, new URLSearchParams())?.body as object
 const { principal } = read('/api/me') as { principal: wire.Principal }
 const changed: Record<string, object> = {
   '/api/agents': { items: [{ name: 'desk', suggestions: ['Refund Ana'] }], nextCursor: null },
   '/api/sessions/ses_000001': { ...read('/api/sessions/ses_000001'), owner: principal },
 }
+const ana = { id: principal.id, name: 'Ana' }
+const waiting = (id: string): wire.Action => {
+  const read = { previewError: null, preview: [{ field: 'status', oldValue: 'open', newValue: 'sent' }] }
+  const own = { sessionId: 'ses_long', messageId: `msg_of_${id}`, toolCallId: id, requestedBy: ana, requesters: [ana] }
+  const to = { destination: 'local', credential: 'none', onBehalfOf: null }
+  return actionOf(id, {
+    ...own,
+    ...read,
+    ...to,
+    agentSays: null,
+    context: null,
+    revision: 1,
+    revised: null,
+    votes: [],
+    extension: undefined,
+  })
+}
+const FIRST = waiting('first')
+const SECOND = waiting('second')
+const talk = Array.from({ length: 40 }, (_, seq) => {
+  const message = { id: `msg_${seq}`, sessionId: 'ses_long', seq, role: 'user', kind: 'text', content: `Line ${seq}`, author: ana }
+  return { ...message, createdAt: FIRST.createdAt }
+})
+const people = { owner: ana, participants: [] }
+Object.assign(changed, {
+  // A banner takes room of the conversation.
+  '/api/audit/seal': { head: null, problem: null, memory: { place: 'file', since: null, from: null }, anchor: null },
+  '/api/sessions/ses_long': { ...read('/api/sessions/ses_000001'), ...people, id: 'ses_long', agent: 'desk', pendingApprovals: [FIRST] },
+  '/api/sessions/ses_long/messages': { items: talk, nextCursor: null },
+})
 let server: HostileServer
 let browser: Browser
 let page: Page
@@ -111,4 +143,52 @@ test('a message that was begun is there again after the page was loaded anew, un
   await page.reload()
   await field().waitFor()
   expect(await field().inputValue()).toBe('')
+})
+
+/** Says what the page tells of the cards that were on the screen when a word is typed. */
+async function openLongChat(height: number) {
+  await page.setViewportSize({ width: 1280, height })
+  await page.goto(`${server.url}/sessions/ses_long`)
+  const sent: wire.PostMessageBody[] = []
+  await page.route(/\/ses_long\/messages/, (route) => {
+    if (route.request().method() !== 'POST') return route.fallback()
+    sent.push(route.request().postDataJSON())
+    return route.fulfill({ status: 202, json: { messageId: 'msg_1' } })
+  })
+  /** The cards that count, those that are on the screen since this moment too. */
+  const shownNow = async (): Promise<string[]> => {
+    const before = sent.length
+    await field().fill('yes')
+    await field().press('Enter')
+    await expect.poll(() => sent.length).toBe(before + 1)
+    await expect.poll(() => field().inputValue()).toBe('')
+    return (sent.at(-1)?.shown ?? []).map(({ actionId }) => actionId).sort()
+  }
+  return shownNow
+}
+/** Waits until the browser has told every observer what is on the screen. */
+const drawn = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))))
+const cardOf = ({ description }: wire.Action) => page.getByRole('article', { name: description })
+
+test('a typed word counts for the cards that were on the screen, not for one that waits further down', async () => {
+  const shownNow = await openLongChat(720)
+  await cardOf(FIRST).waitFor()
+  await expect.poll(shownNow).toEqual([FIRST.id])
+  await page.getByText('Line 0', { exact: true }).scrollIntoViewIfNeeded()
+  server.push('/api/sessions/ses_long/events', 'action_proposed', { proposal: SECOND })
+  await cardOf(SECOND).waitFor()
+  await page.getByTestId('new-messages').waitFor()
+  await drawn()
+  expect(await shownNow()).toEqual([FIRST.id])
+  await cardOf(SECOND).scrollIntoViewIfNeeded()
+  await expect.poll(shownNow).toEqual([FIRST.id, SECOND.id])
+})
+
+test('a typed word does not count for a card whose beginning was never on the screen', async () => {
+  const shownNow = await openLongChat(420)
+  await cardOf(FIRST).waitFor()
+  await drawn()
+  expect(await shownNow()).toEqual([])
+  await cardOf(FIRST).evaluate((card) => card.scrollIntoView({ block: 'start' }))
+  await expect.poll(shownNow).toEqual([FIRST.id])
 })

@@ -17,7 +17,7 @@ import { Composer } from './composer.tsx'
 import { type ConversationHandle, ConversationView } from './conversation-view.tsx'
 import { Participants } from './participants.tsx'
 import { SessionTools, TitleForm } from './session-tools.tsx'
-import { useShown } from './use-shown.ts'
+import { ShownCardsContext, useShownCards } from './shown-cards.tsx'
 import { WaitingBanner } from './waiting-banner.tsx'
 
 /** About three screens of a large monitor. */
@@ -103,12 +103,12 @@ function LoadedChat({ snapshot, session, sessionId, onAgain, onOlder }: LoadedCh
     if (!isElsewhere) renameButton.current?.focus()
   }
 
-  const shown = useShown(snapshot)
+  const shownCards = useShownCards()
   /** The key of the last message, and the cards on the screen when it was first sent. A retry sends both again, so it is the same request. */
   const sent = useRef<{ idempotencyKey: string; shown: ShownAction[] }>(undefined)
 
   async function send(text: string, idempotencyKey: string) {
-    if (sent.current?.idempotencyKey !== idempotencyKey) sent.current = { idempotencyKey, shown: shown() }
+    if (sent.current?.idempotencyKey !== idempotencyKey) sent.current = { idempotencyKey, shown: shownCards.list() }
     await client.sessions.post(sessionId, text, sent.current)
     conversation.current?.toEnd()
   }
@@ -140,7 +140,9 @@ function LoadedChat({ snapshot, session, sessionId, onAgain, onOlder }: LoadedCh
       focusHeading={!startsHere}
       layout="fill"
     >
-      <ConversationView ref={conversation} snapshot={snapshot} agent={session.agent} onOlder={onOlder} />
+      <ShownCardsContext value={shownCards}>
+        <ConversationView ref={conversation} snapshot={snapshot} agent={session.agent} onOlder={onOlder} />
+      </ShownCardsContext>
       <div className="chat-foot">
         <div>
           <ConnectionBanner connection={connection} />
