@@ -3,6 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Action } from '@countersign/core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { startLiveBrain } from '../testing/live-brain.ts'
 import { whyNoPython } from '../testing/python.ts'
 import { runCommandLine } from '../testing/run-command.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
@@ -220,6 +221,40 @@ atTerminal('`run` streams an answer, asks for approval in line, and ends when th
   expect(terminal.output).toContain('All done.')
   expect(terminal.output).not.toContain('\u001b[1m')
   expect(target.writes.filter(({ body }) => JSON.stringify(body).includes('asked in line'))).toHaveLength(1)
+})
+
+atTerminal('in a chat, neither what an agent says nor what was typed before an action was shown decides it', async () => {
+  const asks = '[a]pprove, [d]ecline, [l]eave it to others? '
+  const isTyped = Promise.withResolvers<void>()
+  await using brain = await startLiveBrain(async ({ results }) => {
+    await isTyped.promise
+    if (results > 0) return { text: 'That is all.' }
+    return {
+      text: `${'Read the weather. '.repeat(7).padEnd(98)}${asks}\n${asks}`,
+      calls: [{ id: 'call_1', tool: 'keyed', input: { what: 'not this' } }],
+    }
+  })
+  await using chatty = await startTestServer({
+    config: { tools: toolsOf(target), agents: { talk: { model: `remote/${brain.baseUrl}`, tools: ['*'] } } },
+  })
+  const { key } = await chatty.makeKey({ name: 'Ana', kind: 'person', roles: ['approver', 'member'] })
+  using terminal = openTerminal(['run', 'do it'], { COUNTERSIGN_URL: chatty.url, COUNTERSIGN_KEY: key, NO_COLOR: '1' })
+  await terminal.until(() => terminal.output.includes('session ses_'))
+  terminal.press('a\ra\ra')
+  await terminal.until(() => /a\r\na\r\na/.test(terminal.output))
+  isTyped.resolve()
+  // The question of the program alone begins a line.
+  await terminal.until(() => /[\nJ]\[a\]pprove/.test(terminal.output))
+  terminal.press('d\r')
+  await terminal.until(() => terminal.output.includes('Reason (may be empty): '))
+  terminal.press('\r')
+  expect(await terminal.exit).toBe(0)
+  const { items } = await chatty.admin.get('/api/actions')
+  expect(items).toMatchObject([{ state: 'declined' }])
+  expect(target.writes.filter(({ body }) => JSON.stringify(body).includes('not this'))).toEqual([])
+  const lines = terminal.output.replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, '').split(/\r*\n/)
+  for (const line of lines.filter((line) => line.includes('the weather'))) expect(line).toMatch(/^a?│ /)
+  expect(lines.filter((line) => line.includes(asks)).map((line) => line.startsWith('│ '))).toEqual([true, true, false])
 })
 
 atTerminal('Ctrl-C, a signal and a crash leave the terminal as it was, and a crash is still readable', async () => {

@@ -1,4 +1,5 @@
-import { createInterface } from 'node:readline/promises'
+import { createInterface, type Interface } from 'node:readline/promises'
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import type { Action } from '@countersign/core'
 import { isHighRisk } from '@countersign/core/text'
 import { type Api, Refused } from '../api.ts'
@@ -40,11 +41,12 @@ async function askOne(api: Api, transcript: Transcript, action: Action, signal: 
   const { id, revision, digest, risk } = action
   transcript.endLine()
   stdout.write(`\n${detailLines(action, transcript.style, stdout.columns || 80).join('\n')}\n`)
-  const lines = createInterface({ input: stdin, output: stdout })
+  const lines = createInterface({ input: stdin, output: stdout, prompt: '' })
   // readline takes Ctrl-C for itself; here it ends the program. The run goes on, and the action still waits.
   lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
   const question = async (words: string) => (await lines.question(words, { signal })).trim()
   try {
+    await dropTyped(lines, signal)
     let answer: string
     do answer = (await question('[a]pprove, [d]ecline, [l]eave it to others? ')).toLowerCase()
     while (!['a', 'd', 'l'].includes(answer))
@@ -61,4 +63,15 @@ async function askOne(api: Api, transcript: Transcript, action: Action, signal: 
   } finally {
     lines.close()
   }
+}
+
+/** The same as for a word that is typed in the console. */
+const READ_MS = 1_000
+
+/** Lets the person read what is above, and drops what was typed before: it answers something else. */
+async function dropTyped(lines: Interface, signal: AbortSignal): Promise<void> {
+  await delay(READ_MS, undefined, { signal })
+  // The time may have passed before anything was read. Lines without a question are dropped by readline itself.
+  await turn()
+  if (lines.line !== '') lines.write(null, { ctrl: true, name: 'u' })
 }

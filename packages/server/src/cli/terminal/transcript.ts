@@ -2,8 +2,9 @@ import { showProse } from '@countersign/core/text'
 import type { Environment } from '../../config/index.ts'
 import { say } from '../say.ts'
 import { type Style, styleFor } from './style.ts'
+import { columnsOf, wrap } from './wrap.ts'
 
-/** The words of a run as they come, below each other on standard output. */
+/** The words of a run as they come, below each other on standard output. At a terminal, those of an agent are marked. */
 export interface Transcript {
   readonly style: Style
   /** Prints a line of its own. */
@@ -15,22 +16,42 @@ export interface Transcript {
   endLine(): void
 }
 
+/** A tab takes at most so many. */
+const TAB_COLUMNS = 8
+const BAR_COLUMNS = 2
+
 export function openTranscript(environment: Environment): Transcript {
   const { stdout } = process
   const style = styleFor(stdout.isTTY, environment)
-  let isInLine = false
+  /** What an agent says stands behind a bar, so that none of its lines looks like one of the program. A pipe gets the words alone. */
+  const bar = stdout.isTTY ? `${style.dim('│')} ` : ''
+  /** The columns that are taken of the line. */
+  let used = 0
   let streamed = ''
   const write = (text: string) => {
-    stdout.write(showProse(text))
-    if (text !== '') isInLine = !text.endsWith('\n')
+    const most = bar === '' ? Number.POSITIVE_INFINITY : (stdout.columns || 80) - 1
+    let shown = ''
+    for (const char of showProse(text)) {
+      const width = char === '\t' ? TAB_COLUMNS : columnsOf(char)
+      const isFull = char !== '\n' && used > BAR_COLUMNS && used + width > most
+      if (isFull) shown += '\n'
+      if (isFull || used === 0) {
+        shown += bar
+        used = BAR_COLUMNS
+      }
+      shown += char
+      used = char === '\n' ? 0 : used + width
+    }
+    stdout.write(shown)
   }
   const endLine = () => {
-    if (isInLine) stdout.write('\n')
-    isInLine = false
+    if (used > 0) stdout.write('\n')
+    used = 0
   }
   const line: Transcript['line'] = (text, mark) => {
     endLine()
-    say(text, { write: (shown) => stdout.write(mark ? `${style[mark](shown.trimEnd())}\n` : shown) })
+    if (bar === '') return void say(text)
+    for (const part of wrap(text, stdout.columns || 80)) stdout.write(`${mark ? style[mark](part) : part}\n`)
   }
   return {
     style,

@@ -28,7 +28,7 @@ function wrapLine(text: string, columns: number): string[] {
   let line = ''
   let used = 0
   for (const char of text) {
-    const width = WIDE.test(char) ? 2 : 1
+    const width = columnsOf(char)
     if (used + width > columns) {
       const space = line.lastIndexOf(' ') + 1
       const end = space > columns / 2 ? space : line.length
@@ -42,4 +42,5 @@ function wrapLine(text: string, columns: number): string[] {
   return [...lines, line]
 }
 
-const columnsOf = (text: string): number => [...text].reduce((sum, char) => sum + (WIDE.test(char) ? 2 : 1), 0)
+/** How many columns a terminal may take for a text. */
+export const columnsOf = (text: string): number => [...text].reduce((sum, char) => sum + (WIDE.test(char) ? 2 : 1), 0)
