@@ -48,7 +48,11 @@ export function drawInbox(view: InboxView, size: { columns: number; rows: number
   if (isLong && room > 1) shown.push(style.dim(fit(left > 0 ? `… ${left} more lines: space` : '(end)')))
   const filler = Array.from({ length: Math.max(room - shown.length, 0) }, () => '')
   const body = [...top, ...shown, ...filler].slice(0, Math.max(size.rows - footer.length, 0))
-  return { lines: [...body, ...footer].slice(-size.rows), scroll, isAtEnd: left === 0 && body.length + footer.length === size.rows }
+  return {
+    lines: [...body, ...footer].slice(-size.rows),
+    scroll,
+    isAtEnd: left === 0 && top.length + shown.length + footer.length <= size.rows,
+  }
 }
 
 function promptOf(view: InboxView): string {

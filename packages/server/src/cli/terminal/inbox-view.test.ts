@@ -2,7 +2,7 @@ import type { Action } from '@countersign/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { drawInbox } from './draw-inbox.ts'
-import { askToApprove, emptyView, type InboxView, press, withItems } from './inbox-view.ts'
+import { askToApprove, emptyView, type InboxView, press, selectedOf, withItems } from './inbox-view.ts'
 import { readKeys } from './keys.ts'
 import { styleFor } from './style.ts'
 
@@ -41,7 +41,13 @@ const action = (changed: Partial<Action> = {}): Action =>
     ...changed,
   }) as Action
 
-const of = (...items: Action[]): InboxView => withItems(emptyView({ id: 'prn_me' }), items)
+/** The view once it was on the screen. */
+const drawn = (view: InboxView, size = SIZE): InboxView => {
+  const { isAtEnd, scroll } = drawInbox(view, size, PLAIN)
+  const digest = selectedOf(view)?.digest
+  return { ...view, scroll, ...(isAtEnd && digest !== undefined && { read: new Set([...view.read, digest]) }) }
+}
+const of = (...items: Action[]): InboxView => drawn(withItems(emptyView({ id: 'prn_me' }), items))
 /** Presses keys one by one, as a person does. */
 const type = (view: InboxView, keys: string) =>
   readKeys(keys).reduce<ReturnType<typeof press>>(({ view }, key) => press(view, key, false), { view })
@@ -69,6 +75,33 @@ test('a long text cannot be approved before its last line was on the screen', ()
     expect(view.scroll - drawn.scroll).toBeLessThanOrEqual(drawn.lines.length)
   }
   expect(type({ ...view, read: new Set([long.digest]) }, 'ay').command).toMatchObject({ is: 'approve' })
+})
+
+test('nothing is approved or edited of which a part was never on the screen, whatever its risk and its size are', () => {
+  const preview = Array.from({ length: 30 }, (_, at) => ({ field: `line ${at}`, oldValue: 'a', newValue: 'b' }))
+  for (const level of ['medium', 'critical'] as const) {
+    let view = of(action({ preview, risk: { level, reasons: [], setBy: 'tool' } }))
+    for (const keys of ['ay', 'e']) {
+      expect(type(view, keys).command).toBeUndefined()
+      expect(type(view, keys[0] ?? '').view.notice).toContain('Not all of it was shown yet')
+    }
+    while (!drawInbox(view, SIZE, PLAIN).isAtEnd) view = drawn(type(view, ' ').view)
+    expect(type(view, 'ay').command).toMatchObject({ is: 'approve' })
+    expect(type(view, 'e').command).toMatchObject({ is: 'edit' })
+  }
+  // The screen has no line for the details.
+  const tiny = { columns: 20, rows: 10 }
+  expect(type(drawn(withItems(emptyView({ id: 'prn_me' }), [action()]), tiny), 'ay').command).toBeUndefined()
+})
+
+test('where somebody else decided the selected action, keys that come at once approve nothing of the next one', () => {
+  const next = action({ id: 'act_2', digest: 'sha256:2' })
+  const before = of(action(), next)
+  const view = drawn(withItems(before, [next], 10_000))
+  const at = (nowMs: number) => readKeys('ay').reduce<ReturnType<typeof press>>(({ view }, key) => press(view, key, false, nowMs), { view })
+  expect(at(10_499).command).toBeUndefined()
+  expect(at(10_499).view).toMatchObject({ selected: 'act_2', pending: undefined })
+  expect(at(10_500).command).toMatchObject({ is: 'approve', action: { id: 'act_2' } })
 })
 
 test('S offers the times of the console and a number chooses one; any other key and pasted text snooze nothing', () => {

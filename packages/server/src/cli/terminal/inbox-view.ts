@@ -1,5 +1,5 @@
 import type { Action, Principal, SeenBy, SnoozeBody } from '@countersign/core'
-import { isHighRisk, needsOpening, type SnoozeTime, snoozeTimes } from '@countersign/core/text'
+import { isHighRisk, type SnoozeTime, snoozeTimes } from '@countersign/core/text'
 import type { Key } from './keys.ts'
 
 type Arguments = Readonly<Record<string, unknown>>
@@ -36,7 +36,12 @@ export interface InboxView {
   read: ReadonlySet<string>
   /** The other people who have had the selected action on their screen, as far as that is known of its digest. */
   seen: { digest: string; by: readonly SeenBy[] } | undefined
+  /** When another action took the place of the selected one, which is gone. A key may still be meant for that. */
+  replacedAt: number | undefined
 }
+
+/** As long as a card in the console does not take a decision after it has changed. */
+const REPLACED_MS = 500
 
 export const emptyView = (me: Pick<Principal, 'id'>): InboxView => ({
   me,
@@ -47,6 +52,7 @@ export const emptyView = (me: Pick<Principal, 'id'>): InboxView => ({
   scroll: 0,
   read: new Set(),
   seen: undefined,
+  replacedAt: undefined,
 })
 
 export const indexOf = ({ items, selected }: InboxView): number =>
@@ -58,7 +64,7 @@ export const indexOf = ({ items, selected }: InboxView): number =>
 export const selectedOf = (view: InboxView): Action | undefined => view.items[indexOf(view)]
 
 /** The view with other items. The selection stays on its action, or moves to the next one. A pending decision about a changed action is dropped. */
-export function withItems(view: InboxView, items: readonly Action[]): InboxView {
+export function withItems(view: InboxView, items: readonly Action[], nowMs = Date.now()): InboxView {
   const isThere = items.some(({ id }) => id === view.selected)
   const selected = isThere ? view.selected : items[Math.min(indexOf(view), items.length - 1)]?.id
   const digest = items.find(({ id }) => id === selected)?.digest
@@ -67,7 +73,7 @@ export function withItems(view: InboxView, items: readonly Action[]): InboxView 
     ...view,
     items,
     selected,
-    ...(isThere ? {} : { scroll: 0 }),
+    ...(isThere ? {} : { scroll: 0, replacedAt: view.selected === undefined ? undefined : nowMs }),
     ...(isCurrent ? {} : { pending: undefined, notice: 'It changed, or somebody else decided. Nothing was sent.' }),
   }
 }
@@ -76,7 +82,7 @@ export function withItems(view: InboxView, items: readonly Action[]): InboxView 
  * The command of a key. Approving takes two keys, so that none decides by accident.
  * @param isBurst It came together with other keys, as pasted text does. Such a key confirms nothing.
  */
-export function press(view: InboxView, key: Key, isBurst: boolean): { view: InboxView; command?: Command } {
+export function press(view: InboxView, key: Key, isBurst: boolean, nowMs = Date.now()): { view: InboxView; command?: Command } {
   const action = selectedOf(view)
   const name = 'name' in key ? key.name : undefined
   if (name === 'end') return { view, command: { is: 'quit' } }
@@ -90,9 +96,12 @@ export function press(view: InboxView, key: Key, isBurst: boolean): { view: Inbo
   if (name === 'page-down' || letter === ' ') return { view: { ...view, scroll: view.scroll + SCROLL_LINES } }
   if (name === 'page-up' || letter === 'b') return { view: { ...view, scroll: Math.max(view.scroll - SCROLL_LINES, 0) } }
   if (!action) return { view }
+  if (letter === 'a' && view.replacedAt !== undefined && nowMs - view.replacedAt < REPLACED_MS)
+    return { view: { ...view, notice: 'The action before it is gone. Look at this one, then approve.' } }
   if (letter === 'a') return { view: askToApprove(view, action) }
   if (letter === 'd') return { view: { ...view, notice: '', pending: { for: 'decline', digest: action.digest, reason: '' } } }
-  if (letter === 'e') return { view, command: { is: 'edit', action } }
+  // Before anything is written, which would be lost.
+  if (letter === 'e') return view.read.has(action.digest) ? { view, command: { is: 'edit', action } } : { view: askToApprove(view, action) }
   if (letter === 's') return { view: askUntil(view, action) }
   if (letter === 'm' && !isBurst) return { view, command: { is: 'assign', action } }
   return { view }
@@ -103,7 +112,7 @@ const SCROLL_LINES = 5
 
 /** The view that asks whether to approve, or what has to be read first. */
 export function askToApprove(view: InboxView, action: Action, edited?: Arguments): InboxView {
-  if (needsOpening(action) && !view.read.has(action.digest))
+  if (!view.read.has(action.digest))
     return { ...view, pending: undefined, notice: 'Not all of it was shown yet. Press space until its end, then approve.' }
   return { ...view, scroll: 0, notice: '', pending: { for: 'approve', digest: action.digest, ...(edited && { arguments: edited }) } }
 }
