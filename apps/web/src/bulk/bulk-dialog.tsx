@@ -118,13 +118,14 @@ const isControl = (element: Element | null): boolean => element?.matches('button
 /** A table of more columns is wider than the dialog, and scrolled sideways. None is left out: all of them are decided. */
 const FITTING_COLUMNS = 6
 
-/** One line for each action of a shape, with what differs as columns. */
-function ShapeTable({ shape: { title, actions, columns } }: { shape: Shape }) {
+/** One line for each action of a shape, with what differs as columns; then, once, what they have in common. */
+function ShapeTable({ shape: { title, actions, columns, same } }: { shape: Shape }) {
+  const [first] = actions
   return (
     <table className="bulk-shape" data-wide={columns.length > FITTING_COLUMNS || undefined}>
       <caption>
         {actions.length > 1 && `${actions.length} × `}
-        <bdi>{showInvisible(title)}</bdi> <code>{showInvisible(actions[0]?.tool ?? '')}</code>
+        <bdi>{showInvisible(title)}</bdi> <code>{showInvisible(first?.tool ?? '')}</code>
       </caption>
       {actions.length > 1 && (
         <>
@@ -151,6 +152,23 @@ function ShapeTable({ shape: { title, actions, columns } }: { shape: Shape }) {
             ))}
           </tbody>
         </>
+      )}
+      {first && same.length > 0 && (
+        <tbody data-testid="bulk-same">
+          {actions.length > 1 && (
+            <tr>
+              <th scope="rowgroup" colSpan={columns.length + 1} className="muted">
+                The same in each
+              </th>
+            </tr>
+          )}
+          {same.map((name) => (
+            <tr key={name}>
+              <th scope="row">{showInvisible(name)}</th>
+              <td colSpan={Math.max(columns.length, 1)}>{cellText(first, name)}</td>
+            </tr>
+          ))}
+        </tbody>
       )}
     </table>
   )

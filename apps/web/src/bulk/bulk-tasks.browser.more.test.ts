@@ -370,3 +370,27 @@ test('before actions are approved together, every value that differs between the
     .evaluate((lists) => lists.getBoundingClientRect().toJSON())
   expect([left >= shown.left, right <= shown.right + 1, width > 50]).toEqual([true, true, true])
 })
+
+test('before actions are approved together, an odd one is shown with all its arguments, and what others have in common is shown once', async () => {
+  const risk = { level: 'medium', reasons: [], setBy: 'policy' }
+  waiting = [
+    sendOf('one', { risk, arguments: { to: 'Ana', amount: 5 } }),
+    sendOf('two', { risk, arguments: { to: 'Ben', amount: 5 } }),
+    sendOf('three', { risk, tool: 'desk.call', description: 'Call desk.call with 2 arguments', arguments: { all: true, note: 'true' } }),
+  ]
+  await open()
+  await chooseAll()
+  await bar().getByRole('button', { name: 'Approve…' }).click()
+  const same = dialog('Approve 3 actions').getByTestId('bulk-same')
+  await same.first().waitFor()
+  const rows = await same.evaluateAll((all) =>
+    all.map((body) => [...body.querySelectorAll('tr')].map((row) => [...row.children].map((cell) => cell.textContent))),
+  )
+  expect(rows).toEqual([
+    [['The same in each'], ['amount', '5']],
+    [
+      ['all', 'true'],
+      ['note', '"true"'],
+    ],
+  ])
+})

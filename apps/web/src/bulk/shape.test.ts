@@ -1,7 +1,7 @@
 import type { Action } from '@countersign/client'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { commonTitle, fitsTitle, shapesOf } from './shape.ts'
+import { cellText, commonTitle, fitsTitle, shapesOf } from './shape.ts'
 
 const action = (id: string, args: { order: number; status: string; note?: string }, more: object = {}): Action =>
   ({
@@ -51,6 +51,19 @@ test('actions are of one shape with the same tool, rule, requirements, risk and 
     action('g', { order: 3, status: 'done', note: 'x' }),
   ]
   const [first, ...rest] = shapesOf([...alike, ...others])
-  expect(first).toEqual({ title: 'Set order … to done', actions: alike, columns: ['order'] })
+  expect(first).toEqual({ title: 'Set order … to done', actions: alike, columns: ['order'], same: ['status'] })
   expect(rest.map(({ actions }) => actions.map(({ id }) => id))).toEqual([['c'], ['d'], ['e'], ['f'], ['g']])
+})
+
+test('of an action that is alone in its shape every argument is shown, and a text is shown unlike a number', () => {
+  const [alone] = shapesOf([action('a', { order: 1, status: 'done', note: '1' })])
+  expect(alone).toMatchObject({ columns: [], same: ['order', 'status', 'note'] })
+  const [one] = alone?.actions ?? []
+  expect(one && alone?.same.map((name) => cellText(one, name))).toEqual(['1', 'done', '"1"'])
+})
+
+test('a title keeps what only looks like a space, so that it is spelled out as on the card', () => {
+  const odd = 'Delete a\ufeffb\u00a0c\u2028d\ne'
+  expect(commonTitle([odd])).toBe(odd)
+  expect(commonTitle([`${odd} 1`, `${odd} 2`])).toBe(`${odd} …`)
 })

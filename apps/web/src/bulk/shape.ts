@@ -1,4 +1,5 @@
 import type { Action } from '@countersign/client'
+import { valueText } from '@countersign/core/text'
 import { showInvisible } from '@countersign/react'
 
 /** Actions that differ in their arguments only: same tool, same rule, same requirements, same risk. */
@@ -8,6 +9,8 @@ export type Shape = {
   actions: readonly Action[]
   /** The arguments that differ, as columns. */
   columns: readonly string[]
+  /** The arguments that are the same in all of them: every one where there is one action only. */
+  same: readonly string[]
 }
 
 /** Of thousands of rows each is put into a key once, not at each change of the list. */
@@ -25,11 +28,16 @@ export function shapeKey(action: Action): string {
 
 /** Puts actions of the same shape together, in the order of the first of each. */
 export function shapesOf(actions: readonly Action[]): Shape[] {
-  return [...Map.groupBy(actions, shapeKey).values()].map((group) => ({
-    title: commonTitle(group.map(({ description }) => description)),
-    actions: group,
-    columns: columnsOf(group),
-  }))
+  return [...Map.groupBy(actions, shapeKey).values()].map((group) => {
+    const columns = columnsOf(group)
+    const differing = new Set(columns)
+    return {
+      title: commonTitle(group.map(({ description }) => description)),
+      actions: group,
+      columns,
+      same: Object.keys(group[0]?.arguments ?? {}).filter((name) => !differing.has(name)),
+    }
+  })
 }
 
 /** The arguments that differ between actions of the same shape. */
@@ -47,10 +55,10 @@ export function columnsOf([first, ...others]: readonly Action[]): string[] {
 const isSameValue = (one: unknown, other: unknown): boolean =>
   one === other || (typeof one === 'object' && typeof other === 'object' && JSON.stringify(one) === JSON.stringify(other))
 
-/** An argument as the text of a cell. */
+/** An argument as the text of a cell: a text that could be taken for a number or a word of JSON stands in quotes. */
 export function cellText(action: Action, name: string): string {
   const value = action.arguments[name]
-  return showInvisible(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+  return value === undefined ? '' : showInvisible(valueText(value))
 }
 
 /**
@@ -93,7 +101,8 @@ export function fitsTitle(title: string, sentence: string): boolean {
   return more.length === 0 && sentence.length > begin.length + end.length && sentence.startsWith(begin) && sentence.endsWith(end)
 }
 
-const wordsOf = (sentence: string): string[] => sentence.split(/\s+/u)
+/** At spaces alone: all else that looks like one is spelled out where the words are shown. */
+const wordsOf = (sentence: string): string[] => sentence.split(/ +/)
 
 /** How many words two sentences begin with, of the first `most`. */
 function countShared(some: readonly string[], others: readonly string[], most: number): number {
