@@ -1,3 +1,4 @@
+import { parseJson } from '@countersign/core'
 import { showLines } from '@countersign/react'
 
 /** A value as it is stored, whole; text that holds JSON is laid out, other text stands as it is. */
@@ -18,11 +19,9 @@ function layOut(value: unknown): string {
   return showLines(asText(value))
 }
 
-function asText(value: unknown): string {
+/** A text whose values would not be the same once they were read, such as a number of 19 digits or a key that is there twice, stays as it is. */
+export function asText(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value, null, 2) ?? 'nothing'
-  try {
-    return JSON.stringify(JSON.parse(value), null, 2)
-  } catch {
-    return value
-  }
+  const parsed = parseJson(value, { maxBytes: Number.POSITIVE_INFINITY })
+  return parsed.ok ? JSON.stringify(parsed.value, null, 2) : value
 }
