@@ -68,7 +68,7 @@ export function Edits({ edits }: { edits: readonly Edit[] }) {
         {rows.map((row) => {
           const { field, oldValue, newValue } = row
           const value = (side: 'old' | 'new') =>
-            row[`${side}Value`] === undefined ? 'nothing' : <Value row={row} rows={rows} side={side} path={`edits/${field}`} />
+            row[`${side}Value`] === undefined ? <em>nothing</em> : <Value row={row} rows={rows} side={side} path={`edits/${field}`} />
           return (
             <li key={field}>
               <span className="cs-field">{showInvisible(field === '' ? 'all' : field)}</span>

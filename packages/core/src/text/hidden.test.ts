@@ -98,5 +98,6 @@ test('no text is shown like a number, a word of JSON, a list or an object', () =
   const isUnlike = (value: unknown) => typeof value === 'string' || valueText(JSON.stringify(value)) !== valueText(value)
   for (const value of [5, -0.1, 1e21, 1.5e-7, -1e300, null, true, [], {}]) expect(isUnlike(value), JSON.stringify(value)).toBe(true)
   fc.assert(fc.property(fc.oneof(fc.double({ noDefaultInfinity: true, noNaN: true }), fc.jsonValue()), isUnlike))
+  for (const text of ['5 ', ' true', '\tnull\n', ' [1]', ' ']) expect(valueText(text)).toBe(JSON.stringify(text))
   for (const text of ['1e', 'e5', '1e5 units', 'Level 3']) expect(valueText(text)).toBe(text)
 })

@@ -38,11 +38,9 @@ export type Hideable = {
  */
 export type HiddenPart = { path: string; chars: number; hiddenChars: number; isFolded: boolean }
 
-/** A value in one line: strings as they are, unless they are empty or could be taken for a number or a word of JSON. */
+/** A value in one line: strings as they are, unless they are empty or could be taken for a number or a word of JSON, spaces around them left aside. */
 export const valueText = (value: unknown): string =>
-  typeof value === 'string' && value.trim() !== '' && !/^(-?[\d.]+(e[-+]\d+)?|true|false|null|[[{"].*)$/s.test(value)
-    ? value
-    : JSON.stringify(value)
+  typeof value === 'string' && !/^(-?[\d.]+(e[-+]\d+)?|true|false|null|[[{"].*)?$/s.test(value.trim()) ? value : JSON.stringify(value)
 
 /** True where a slip is costly: a second step, and nothing that is folded may stay so. */
 export const isHighRisk = ({ risk }: Pick<Hideable, 'risk'>): boolean => risk.level === 'high' || risk.level === 'critical'

@@ -73,3 +73,16 @@ test('an edit that is made while another field is incomplete is kept, and both a
   await expect.poll(() => edits.allTextContents()).toEqual(['orderIdORD-001 → ORD-002', 'quantitynothing → 3'])
   expect(await page.getByLabel('Order ID').inputValue()).toBe('ORD-002')
 })
+
+test('among the edits, a value that is not there looks unlike the text "nothing"', async () => {
+  await openInbox([live], [{ name: sampleAction().tool, inputSchema: { type: 'object', properties: { note: { type: 'string' } } } }])
+  await row().click()
+  await page.getByText('Details', { exact: true }).click()
+  await page.getByText('Edit before you approve').click()
+  await page.getByRole('button', { name: 'Add Note' }).click()
+  await page.getByLabel('Note').fill('nothing')
+  const edit = page.getByRole('list', { name: /^Edits/ }).getByRole('listitem')
+  await expect.poll(() => edit.textContent()).toBe('notenothing → nothing')
+  expect(await edit.getByRole('emphasis').count()).toBe(1)
+  expect(await edit.getByRole('deletion').getByRole('emphasis').textContent()).toBe('nothing')
+})
