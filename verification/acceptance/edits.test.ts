@@ -1,5 +1,7 @@
 import type { Action } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import type { ConfigInput } from '../../packages/server/src/config/index.ts'
 import type { ApiClient } from '../testing/api-client.ts'
 import { ADMIN_NAME } from '../testing/bootstrap-key.ts'
@@ -172,4 +174,43 @@ test('the arguments that were shown, sent back as an edit, are an approval of th
   const approved = await desk.edit(shown, { status: 'paid', id: 'o1' })
   expect(approved).toMatchObject({ status: 200, body: { state: 'approved', revision: 1, digest: shown.digest, revised: null } })
   expect(await desk.now(shown)).toMatchObject({ state: 'succeeded', revision: 1 })
+})
+
+test('an edit that the tool completes or writes in another way waits for a look at what it became', async () => {
+  const ran: unknown[] = []
+  const send = defineTool({
+    name: 'export',
+    description: 'Export rows',
+    effect: 'write',
+    input: z.object({ id: z.string().trim(), limit: z.number().default(100) }),
+    execute: (args) => void ran.push(args),
+  })
+  await using server = await startTestServer({ config: { tools: { rows: { tools: [send] } }, policy: { default: 'ask' } } })
+  const { admin } = server
+  const propose = (args: object): Promise<Action> => admin.post('/api/actions', { tool: 'rows.export', arguments: args })
+  const edit = ({ id, revision, digest }: Action, args: object) =>
+    admin.send('POST', `/api/actions/${id}/decision`, { body: { verdict: 'approve', revision, digest, arguments: args } })
+
+  const few = await propose({ id: 'A', limit: 5 })
+  const all: Action = (await edit(few, { id: 'A' })).body
+  expect(all, 'the editor took a limit away and never saw this one').toMatchObject({
+    state: 'proposed',
+    revision: 2,
+    arguments: { id: 'A', limit: 100 },
+    votes: [],
+  })
+  expect(all.revised?.reason).toContain('filled in a default or wrote a value in another way')
+  await admin.post(`/api/actions/${all.id}/decision`, { verdict: 'approve', revision: 2, digest: all.digest })
+  await server.settle()
+  expect(ran).toEqual([{ id: 'A', limit: 100 }])
+
+  const usual = await propose({ id: 'B', limit: 100 })
+  for (const without of [{ id: 'B' }, { id: ' B ', limit: 100 }]) {
+    const answer = await edit(usual, without)
+    expect(answer, 'no edit at all is no approval').toMatchObject({ status: 422, body: { code: 'invalid_arguments' } })
+    expect(answer.body.detail).toContain('was not changed')
+  }
+  await server.settle()
+  expect(await admin.get(`/api/actions/${usual.id}`)).toEqual(usual)
+  expect(ran).toHaveLength(1)
 })

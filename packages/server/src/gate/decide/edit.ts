@@ -21,11 +21,11 @@ export type EditBody = DecisionBody & { arguments: JsonObject }
 
 /**
  * Approves an action with other arguments. They are checked as any others, by the tool and by policy, and make a new revision that no
- * earlier vote belongs to. The editor's vote is the first one for it, if they may decide about what it is now and saw the tool and its
- * target as they are; with that it may be approved at once, or wait for others. The editor is one of those who asked for it from then on,
- * and it takes no less than before: the stricter of both requirements, and the higher risk.
- * @throws CountersignError As a decision does, and `invalid_arguments` with `issues`; `forbidden` where policy denies the edited call. Then
- * the action is as it was.
+ * earlier vote belongs to. The editor's vote is the first one for it, if they may decide about what it is now, saw the tool and its target
+ * as they are, and wrote the arguments as the tool takes them; with that it may be approved at once, or wait for others. The editor is one
+ * of those who asked for it from then on, and it takes no less than before: the stricter of both requirements, and the higher risk.
+ * @throws CountersignError As a decision does, and `invalid_arguments` with `issues`, also where the tool takes the edited arguments for
+ * those that it has; `forbidden` where policy denies the edited call. Then the action is as it was.
  */
 export async function approveEdited(deps: GateDeps, actionId: string, body: EditBody, caller: Caller): Promise<Action> {
   if (body.verdict !== 'approve')
@@ -43,7 +43,8 @@ export async function approveEdited(deps: GateDeps, actionId: string, body: Edit
   if (seen.answer) return seen.answer
   const { row, action } = seen
   const { arguments: args, ...plain } = body
-  const isSame = row.arguments === canonicalJson(args)
+  const sent = canonicalJson(args)
+  const isSame = row.arguments === sent
   // A repeat of an edit that was accepted gets the same answer.
   if (row.state !== 'proposed' && !isSame) throw alreadyDecided(action)
   if (row.state !== 'proposed') return decide(deps, actionId, plain, caller)
@@ -55,12 +56,17 @@ export async function approveEdited(deps: GateDeps, actionId: string, body: Edit
       action,
     })
   const prepared = await prepareAgain(deps, row, { tool, arguments: args, editor: caller.principal })
-  if (prepared.argumentsText === row.arguments) return decide(deps, actionId, plain, caller)
+  // What a host runs is what was written: the rest of its arguments are what this server reads out of them.
+  const isAsWritten = prepared.argumentsText === sent || tool.isHostRun === true
+  if (prepared.argumentsText === row.arguments) {
+    if (isAsWritten) return decide(deps, actionId, plain, caller)
+    throw takenAsBefore(row)
+  }
   if (prepared.policy.verdict === 'deny') {
     throw new CountersignError('forbidden', `action ${actionId} was not changed: ${prepared.policy.reason}`, { action })
   }
   checkpoint('edit.before_store')
-  const edited = await transactOnce(deps, caller, (context) => storeEdit(deps, context, { row, prepared, body: plain }))
+  const edited = await transactOnce(deps, caller, (context) => storeEdit(deps, context, { row, prepared, isAsWritten, body: plain }))
   checkpoint('edit.after_store')
   return edited
 }
@@ -68,10 +74,18 @@ export async function approveEdited(deps: GateDeps, actionId: string, body: Edit
 interface Edit {
   row: ActionRow
   prepared: PreparedAction
+  /** False where the tool filled in a default, or wrote a value in another way: a value that the editor never saw. */
+  isAsWritten: boolean
   body: DecisionBody
 }
 
-function* storeEdit(deps: GateDeps, context: CallerContext, { row, prepared, body }: Edit): Tx<Action> {
+/** An edit without effect is no approval: its editor saw a change that would not be made. */
+function takenAsBefore({ id, tool }: ActionRow): CountersignError {
+  const message = `${tool} takes these arguments for the ones that it has, by a default or another spelling, so action ${id} was not changed. Approve it without an edit, or write the value that you want.`
+  return new CountersignError('invalid_arguments', message, { issues: [{ path: '', message }] })
+}
+
+function* storeEdit(deps: GateDeps, context: CallerContext, { row, prepared, isAsWritten, body }: Edit): Tx<Action> {
   const { caller, nowMs } = context
   const { principal } = caller
   const opened = yield* openSession(context, row)
@@ -81,7 +95,8 @@ function* storeEdit(deps: GateDeps, context: CallerContext, { row, prepared, bod
   checkpoint('edit.storing')
   // The editor saw the tool of the revision before: its new definition, destination or credential is for another look.
   const moved = whyMoved(prepared.tool, row)
-  const reason = `${principal.name} changed the arguments.${moved ? ` ${moved.reason}` : ''}`
+  const filled = isAsWritten ? '' : ` ${row.tool} filled in a default or wrote a value in another way.`
+  const reason = `${principal.name} changed the arguments.${filled}${moved ? ` ${moved.reason}` : ''}`
   const why = { why: 'edit', reason, by: caller } as const
   const asked = yield* revise(opened, { ...row, state: 'proposed' }, prepared, why)
   if (!asked) {
@@ -89,7 +104,7 @@ function* storeEdit(deps: GateDeps, context: CallerContext, { row, prepared, bod
     throw changedSinceShown(yield* viewAction(current, { nowMs }))
   }
   const right = yield* findRight(asked, principal, nowMs)
-  if (right.refusal === undefined && !moved && sawTarget(row, prepared)) {
+  if (right.refusal === undefined && isAsWritten && !moved && sawTarget(row, prepared)) {
     const { revision, digest } = asked
     return yield* takeVote(deps, context, { found: { row: asked, forId: right.forId }, body: { ...body, revision, digest }, opened })
   }
