@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type ExecuteContext, type JsonObject, ToolError, type Verification, type VerifyContext } from '@countersign/core'
+import { canonicalJson, type ExecuteContext, type JsonObject, ToolError, type Verification, type VerifyContext } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import * as mini from 'zod/mini'
@@ -319,4 +319,39 @@ test('a preview gives fields alone, or a headline of what was read with them', a
   expect(await look(headed, { id: '7' })).toEqual({ fields, headline: 'Close the account of “Ana”', precondition })
   expect(await look(headed, { id: '0' })).toEqual({ fields, precondition })
   expect(await look(refund, { orderId: 'O-1', cents: 5 })).not.toHaveProperty('headline')
+})
+
+test('a preview is of the values that JSON holds: another date in a row is another value to rest on', async () => {
+  const row = { plan: 'pro', endsAt: new Date('2026-12-01T00:00:00.000Z') }
+  const cancel = defineTool({
+    name: 'cancel',
+    description: 'Cancels a subscription.',
+    input: z.object({ id: z.string() }),
+    effect: 'write',
+    // As a database driver gives it, where nothing checks the types.
+    preview: async () => [{ field: 'subscription', oldValue: { ...row } as object as JsonObject, newValue: 'cancelled' }],
+    execute: () => null,
+  })
+  const look = () => cancel.preview?.({ id: 'C' }, new AbortController().signal)
+  const seen = await look()
+  expect(seen?.fields).toEqual([
+    { field: 'subscription', oldValue: { plan: 'pro', endsAt: '2026-12-01T00:00:00.000Z' }, newValue: 'cancelled' },
+  ])
+  row.endsAt = new Date('2030-01-01T00:00:00.000Z')
+  expect(canonicalJson((await look())?.precondition ?? null)).not.toBe(canonicalJson(seen?.precondition ?? null))
+})
+
+test('words that code cut in the middle of a character are still words that can be stored and hashed', async () => {
+  const close = defineTool({
+    name: 'close',
+    description: 'Closes an account.',
+    input: z.object({ note: z.string() }),
+    effect: 'write',
+    describe: ({ note }) => `Close: ${note.slice(0, 3)}`,
+    preview: async ({ note }) => ({ fields: [], headline: `Close it: ${note.slice(0, 3)}` }),
+    execute: () => null,
+  })
+  const args = { note: 'ab😀' }
+  expect(close.describe(args)).toBe('Close: ab\ufffd')
+  expect((await close.preview?.(args, new AbortController().signal))?.headline).toBe('Close it: ab\ufffd')
 })

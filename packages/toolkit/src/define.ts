@@ -235,7 +235,7 @@ function checkZod(schema: z.ZodObject, args: JsonObject): ArgumentCheck {
 function describeCall({ name, describe }: Pick<WrittenDefinition, 'name' | 'describe'>, args: JsonObject): string {
   try {
     const words: unknown = describe?.(args)
-    if (typeof words === 'string' && words.trim() !== '') return words
+    if (typeof words === 'string' && words.trim() !== '') return words.toWellFormed()
     // Nobody waits for an async one; a rejection that nobody handles would end the server.
     if (words instanceof Promise) words.catch(() => {})
   } catch {
@@ -253,11 +253,13 @@ function previewOf({ preview, precondition }: WrittenDefinition): CodedTool['pre
     // The precondition is read first: a change between the two reads is then noticed later, and would be missed in the other order.
     const rests = await precondition?.(args, signal)
     const shown = (await preview?.(args, signal)) ?? []
-    const { fields, headline } = Array.isArray(shown) ? { fields: shown } : shown
-    Shown.parse(JSON.parse(JSON.stringify({ fields, headline })))
+    const written = JSON.stringify(Array.isArray(shown) ? { fields: shown } : { fields: shown.fields, headline: shown.headline })
+    // The written values are shown and hashed, because code may give others: a date has no members, so that all dates would be alike.
+    const { fields, headline } = Shown.parse(JSON.parse(written))
     return {
       fields,
-      ...(headline !== undefined && { headline }),
+      // Code may cut a text in the middle of a character, which has no canonical form to be hashed.
+      ...(headline !== undefined && { headline: headline.toWellFormed() }),
       precondition: precondition ? JSON.parse(JSON.stringify(rests ?? null)) : valuesOf(fields),
     }
   }

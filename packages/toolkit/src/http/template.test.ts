@@ -96,3 +96,11 @@ test('words may name what is read before, inside of brackets: quoted, in one lin
   expect(() => readWords('Cancel[ of {before.name}]')).toThrow(/only describe can/)
   expect(() => readTemplate('/orders/{before.id}')).toThrow(/only describe can/)
 })
+
+test('a long value is cut between characters: half of one would keep the words from being hashed, and the target from being read', () => {
+  for (const length of [198, 199, 200]) {
+    const filled = words('Refund with the note {note}', { note: `${'x'.repeat(length)}😀 and more` })
+    expect(filled.isWellFormed(), String(length)).toBe(true)
+    expect(filled).toContain(' more characters)')
+  }
+})

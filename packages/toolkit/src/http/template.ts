@@ -146,7 +146,7 @@ export function fillWords(template: Template, args: JsonObject, before?: JsonVal
       if (part.of === 'before' && typeof value === 'string') return asTitle(value)
       const text = value === undefined ? '(none)' : asText(value)
       const rest = text.length - MAX_VALUE_CHARACTERS
-      return rest > 0 ? `${text.slice(0, MAX_VALUE_CHARACTERS)}… (${rest} more characters)` : text
+      return rest > 0 ? `${text.slice(0, MAX_VALUE_CHARACTERS).toWellFormed()}… (${rest} more characters)` : text
     })
     .join('')
 }
