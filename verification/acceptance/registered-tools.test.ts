@@ -211,7 +211,10 @@ test('a changed definition is shown and asked about, whatever allows the tool, u
   expect(asked).toMatchObject({
     state: 'proposed',
     policy: { rule: 'changed tool' },
-    preview: [{ field: 'the tool’s description', oldValue: PAY.description, newValue: changed.description }, { unverified: true }],
+    preview: [
+      { field: 'the tool’s description', oldValue: PAY.description, newValue: changed.description, ofTool: true },
+      { unverified: true },
+    ],
   })
   await approve(server.admin, asked)
   expect(await propose(billing, { tool: 'lookUp', arguments: { id: 'INV-2', cents: 1 } })).toMatchObject({ state: 'proposed' })

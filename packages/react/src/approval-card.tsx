@@ -1,4 +1,4 @@
-import { changesOf } from '@countersign/core/text'
+import { lacksChanges } from '@countersign/core/text'
 import { type ReactNode, useRef, useState } from 'react'
 import { NOT_LOADED } from './card/card-facts.ts'
 import type { ApprovalCardStore, LoadedCard } from './card/create-approval-card.ts'
@@ -162,7 +162,7 @@ function Details({ view }: { view: CardView }) {
   const { action, edits, issues } = view.shown
   const [chosen, setChosen] = useState<boolean>()
   const { state, module } = MORE.get()
-  const open = chosen ?? (changesOf(action.preview).length === 0 || edits.length > 0 || issues.length > 0)
+  const open = chosen ?? (lacksChanges(action.preview) || edits.length > 0 || issues.length > 0)
   return (
     <details className="cs-more" open={open} onToggle={({ currentTarget }) => currentTarget.open !== open && setChosen(currentTarget.open)}>
       <summary>Details</summary>

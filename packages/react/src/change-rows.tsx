@@ -34,7 +34,7 @@ export function ChangeRows({ action, nowMs, viewer, onLookAgain }: ChangeRowsPro
     </CardButton>
   ) : null
   const said = preview?.some(({ unverified }) => unverified) ? <Said rows={preview} /> : null
-  if (preview === null || (said !== null && changesOf(preview).length === 0)) {
+  if (preview === null || (said && changesOf(preview).length === 0)) {
     return (
       <>
         <p className="cs-unknown">
@@ -116,7 +116,7 @@ const Values = memo(function Values({ row, rows, path, diffs }: ValuesProps) {
   const { oldValue, newValue } = row
   const marks = usePart(MARKS, false)
   const values = usePart(FOLDED, false).module
-  const isSame = stays({ oldValue, newValue })
+  const isSame = stays(row)
   // A list may be a table.
   const Box = Array.isArray(newValue ?? oldValue) ? 'div' : 'span'
   const alike =

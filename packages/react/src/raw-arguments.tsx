@@ -1,5 +1,5 @@
 import type { Action } from '@countersign/client'
-import { changesOf } from '@countersign/core/text'
+import { lacksChanges } from '@countersign/core/text'
 import { useState } from 'react'
 import { CopyButton } from './copy-button.tsx'
 import { EndMark } from './end-mark.tsx'
@@ -7,7 +7,7 @@ import { JsonText } from './json-text.tsx'
 
 /** Everything that would be sent, as it is: what the digest covers. Open by itself where nothing else on the card shows the values. */
 export function RawArguments({ action }: { action: Action }) {
-  const needed = changesOf(action.preview).length === 0
+  const needed = lacksChanges(action.preview)
   const [chosen, setChosen] = useState<boolean>()
   const open = chosen ?? needed
   const count = Object.keys(action.arguments).length

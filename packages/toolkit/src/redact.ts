@@ -40,13 +40,17 @@ export function redactTool(tool: ToolDraft, redactor: Redactor): ToolDraft {
   })
 }
 
-const redactField = ({ field, oldValue, newValue, diff, currency, unverified }: PreviewField, redactor: Redactor): PreviewField => ({
+const redactField = (
+  { field, oldValue, newValue, diff, currency, unverified, ofTool }: PreviewField,
+  redactor: Redactor,
+): PreviewField => ({
   field: redactor.text(field),
   ...(oldValue !== undefined && { oldValue: redactor.json(oldValue) }),
   ...(newValue !== undefined && { newValue: redactor.json(newValue) }),
   ...(diff !== undefined && { diff: redactor.text(diff) }),
   ...(currency !== undefined && { currency: redactor.text(currency) }),
   ...(unverified && { unverified }),
+  ...(ofTool && { ofTool }),
 })
 
 const redactFound = (found: Verification, redactor: Redactor): Verification =>

@@ -205,7 +205,7 @@ function previewOf(parts: DraftParts, { definition, was, hash }: PinnedTool, kno
     const fields = (await look?.(args, read)) ?? []
     const isHeld = look !== undefined || was !== undefined
     return {
-      fields: [...other, ...fields, ...says],
+      fields: [...other.map((row) => ({ ...row, ofTool: true as const })), ...fields, ...says],
       ...(isHeld && { precondition: { values: valuesOf(fields), ...(was && { said: hash }) } }),
     }
   }

@@ -24,6 +24,8 @@ export interface PreviewField {
   currency?: string
   /** Set where `newValue` is what somebody else says about the call (`field` says who), which nothing here has verified. */
   unverified?: true
+  /** Set where the row says what is different about the tool, and nothing of what the call would change: the card then shows the arguments. */
+  ofTool?: true
 }
 
 /** The changes that the call would make, and the state of the target when it was read. */

@@ -101,3 +101,15 @@ test('no text is shown like a number, a word of JSON, a list or an object', () =
   for (const text of ['5 ', ' true', '\tnull\n', ' [1]', ' ']) expect(valueText(text)).toBe(JSON.stringify(text))
   for (const text of ['1e', 'e5', '1e5 units', 'Level 3']) expect(valueText(text)).toBe(text)
 })
+
+test('rows about a changed tool hide no more of the arguments than there is to hide with the tool as it was', () => {
+  const args = { to: 'ada@example.com', body: 'z'.repeat(590), more: 'q'.repeat(590), third: 'r'.repeat(590) }
+  const says = { field: 'Bot says', newValue: 'mails', unverified: true }
+  const changed = { field: 'the tool’s description', oldValue: 'a', newValue: 'b', ofTool: true }
+  for (const level of ['medium', 'critical']) {
+    for (const preview of [[changed], [changed, says]])
+      expect(hiddenParts({ arguments: args, preview, risk: { level } }), `${level}, ${preview.length}`).toEqual([])
+  }
+  // The changes of the call itself are what a person looks at first.
+  expect(paths({ arguments: args, preview: [changed, { field: 'to', newValue: 'ada' }], risk: { level: 'medium' } })).toEqual(['arguments'])
+})

@@ -15,11 +15,16 @@ type PreviewRow = {
   readonly newValue?: unknown
   readonly diff?: string
   readonly unverified?: boolean
+  readonly ofTool?: boolean
 }
 
 /** The rows of a preview that say what would change: without what somebody only says about the call. */
 export const changesOf = <Row extends { readonly unverified?: boolean }>(preview: readonly Row[] | null): Row[] =>
-  (preview ?? []).filter(({ unverified }) => unverified !== true)
+  (preview ?? []).filter(({ unverified }) => !unverified)
+
+/** True where a preview says nothing of what the call would change, at most something about its tool: the card then shows the arguments. */
+export const lacksChanges = (preview: readonly Pick<PreviewRow, 'unverified' | 'ofTool'>[] | null): boolean =>
+  changesOf(preview).every(({ ofTool }) => ofTool)
 
 /** The parts of a card that are collapsed at first. */
 export type Hideable = {
@@ -74,12 +79,11 @@ export function hiddenParts(action: Hideable): HiddenPart[] {
   })
   const restChars = rows.slice(LONG_PREVIEW_ROWS).reduce((sum, row) => sum + charsOf(row), 0)
   if (restChars > 0) parts.push({ path: 'preview', chars: restChars, hiddenChars: restChars, isFolded: true })
-  const changes = changesOf(rows)
-  const shown = isHighRisk(action) ? () => false : shownIn(changes)
+  const shown = isHighRisk(action) ? () => false : shownIn(changesOf(rows))
   const inArguments: HiddenPart[] = []
   const otherChars = readArguments(action.arguments, { path: 'arguments', depth: 0 }, shown, inArguments)
   // Without a preview the box of the arguments is open: only what one has to scroll to is hidden.
-  const hiddenChars = changes.length === 0 ? otherChars - MAX_HIDDEN_CHARS : otherChars
+  const hiddenChars = lacksChanges(rows) ? otherChars - MAX_HIDDEN_CHARS : otherChars
   if (hiddenChars > 0) inArguments.push({ path: 'arguments', chars: otherChars, hiddenChars, isFolded: false })
   return [...parts, ...inArguments]
 }

@@ -14,6 +14,7 @@ export {
   LONG_DIFF_CHARS,
   LONG_PREVIEW_ROWS,
   LONG_TEXT_CHARS,
+  lacksChanges,
   MAX_HIDDEN_CHARS,
   needsOpening,
   stays,

@@ -21,6 +21,8 @@ export const PreviewField = z.object({
   currency: z.string().optional(),
   /** Set where the row is what somebody else says about the call, which nothing here has verified. */
   unverified: z.literal(true).optional(),
+  /** Set where the row says what is different about the tool since it was accepted, and nothing of what the call would change. */
+  ofTool: z.literal(true).optional(),
 })
 
 export const RiskLevel = z.enum(['low', 'medium', 'high', 'critical'])

@@ -42,7 +42,9 @@ export function openTool(row: OwnedTool): Tool & { definition: JsonValue } {
     ...(changes && { caution: cautionOf(row, changes), change: { hash: row.hash, fields: changes } }),
     check: openJsonSchema(input),
     describe: (args) => headline(name, words ? fillWords(words, args) : argumentWords(args)),
-    ...((says.length > 0 || changes) && { preview: async () => ({ fields: [...(changes ?? []), ...says] }) }),
+    ...((says.length > 0 || changes) && {
+      preview: async () => ({ fields: [...(changes ?? []).map((row) => ({ ...row, ofTool: true as const })), ...says] }),
+    }),
     execute: byClient(name),
   }
 }
