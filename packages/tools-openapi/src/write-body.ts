@@ -20,7 +20,8 @@ export function bodyFindings({ kind, encoding }: RequestBody, files: ReadonlySet
   const members = Object.entries(kind === 'form' || kind === 'multipart' ? value : {})
   const unsaid = members.flatMap(([name, member]): Finding[] => {
     const style = kind === 'form' ? memberStyle(name, member, encoding) : undefined
-    const fault = formFault(style, member) ?? (style && splitFault(style, member))
+    const joined = isJoined(name, member, encoding, files) ? joinFault(member) : undefined
+    const fault = formFault(style, member) ?? (style ? splitFault(style, member) : joined)
     return fault === undefined ? [] : [{ path: ['body', name], words: fault }]
   })
   const broken = [...files].flatMap((name) => {
@@ -46,6 +47,14 @@ function formFault(style: PairStyle | undefined, member: JsonValue): string | un
   const isLost = style?.style === 'deepObject' && entries.some((entry) => formFault(style, entry) !== undefined)
   return isLost ? 'must not hold null or an empty list or object: a form cannot say that' : undefined
 }
+
+/** True for a list that multipart sends as one part. */
+const isJoined = (name: string, member: JsonValue, encoding: JsonObject, files: ReadonlySet<string>): member is JsonValue[] =>
+  (encoding[name] as JsonObject | undefined)?.[JOINED] === true && Array.isArray(member) && !files.has(name)
+
+/** Nothing is encoded in multipart: a service reads an entry with a comma as two. */
+const joinFault = (list: JsonValue[]): string | undefined =>
+  list.some((entry) => asText(entry).includes(',')) ? 'must have entries without commas: it is sent as a list joined by them' : undefined
 
 /** Returns the body as it is sent. */
 export function writeBody(body: RequestBody, files: ReadonlySet<string>, value: JsonValue): CallContent {
@@ -87,8 +96,13 @@ function writeMultipart(value: JsonObject, files: ReadonlySet<string>, encoding:
   const parts = Object.entries(value).flatMap(([name, member]): Part[] => {
     const rule = encoding[name]
     const type = isObject(rule) ? textOf(rule.contentType)?.split(',')[0]?.trim() : undefined
-    const isJoined = isObject(rule) && rule[JOINED] === true && Array.isArray(member) && !files.has(name)
-    const list = isJoined ? [member.map(asText).join(',')] : Array.isArray(member) ? member : member === null ? [] : [member]
+    const list = isJoined(name, member, encoding, files)
+      ? [member.map(asText).join(',')]
+      : Array.isArray(member)
+        ? member
+        : member === null
+          ? []
+          : [member]
     return list.map((entry) => (files.has(name) && isObject(entry) ? filePart(name, entry, type) : textPart(name, entry, type)))
   })
   // The boundary is derived from the parts: equal arguments give equal bytes, and no value can end a part early.

@@ -235,3 +235,19 @@ test('whatever a value is, a service that decodes the path up to four times find
     { seed: inject('propertySeed'), numRuns: 300 },
   )
 })
+
+test('an entry with a comma is refused in a list that multipart sends as one part: a service would read it as two', async () => {
+  const parameters: JsonObject[] = [
+    { name: 'to', in: 'formData', type: 'array', items: { type: 'string' } },
+    { name: 'file', in: 'formData', type: 'file' },
+  ]
+  const post = { operationId: 'send', consumes: ['multipart/form-data'], parameters, responses: {} }
+  const { tool } = await openApi({ swagger: '2.0', paths: { '/mails': { post } } }, { baseUrl: 'http://127.0.0.1:9' })
+  expect(tool('send').check({ body: { to: ['ana@x.com,eve@evil.com'] } })).toMatchObject({
+    ok: false,
+    issues: [
+      { path: '/body/to', message: expect.stringContaining('must have entries without commas: it is sent as a list joined by them') },
+    ],
+  })
+  expect(tool('send').check({ body: { to: ['ana@x.com', 'eve@x.com'] } })).toMatchObject({ ok: true })
+})
