@@ -120,11 +120,14 @@ function fieldsOf({ branch, changes }: CommitPlan, message: string): PreviewFiel
     ...changes.map((change): PreviewField => {
       const { path, before, after, diff } = change
       if (diff !== undefined) return { field: path, diff }
-      const size = (side: Change['before']) => `${side?.bytes.length.toLocaleString('en')} bytes that are no text`
-      return { field: path, ...(before && { oldValue: size(before) }), ...(after && { newValue: size(after) }) }
+      return { field: path, ...(before && { oldValue: inWords(before) }), ...(after && { newValue: inWords(after) }) }
     }),
   ]
 }
+
+/** Describes a file that is not text. The mode and the hash tell two of the same size apart. */
+const inWords = ({ bytes, mode }: NonNullable<Change['before']>): string =>
+  `${bytes.length.toLocaleString('en')} bytes that are no text, mode ${mode}, SHA-256 ${sha256(bytes).slice(0, 12)}…`
 
 /** Undefined for a file that is not text. */
 async function diffOf(workspace: Workspace, { path, before, after }: Change, time: PlanTime): Promise<string | undefined> {

@@ -426,3 +426,17 @@ test('a nested repository is listed and searched like any folder, without what i
     ],
   })
 })
+
+test('a commit of a file that is no text shows that its bytes or its mode change, also where its size stays', async () => {
+  using folder = tempRepository({ 'one.bin': Buffer.from([0, 1, 255]), 'two.bin': Buffer.from([0, 2, 255]) })
+  const { preview } = await open(folder)
+  writeFileSync(join(folder.root, 'one.bin'), Buffer.from([0, 9, 255]))
+  chmodSync(join(folder.root, 'two.bin'), 0o755)
+  const { fields } = await preview('commit', { paths: ['one.bin', 'two.bin'], message: 'Change both' })
+  const [one, two] = fields.slice(2)
+  expect(one?.oldValue).toMatch(/^3 bytes that are no text, mode 100644, SHA-256 [0-9a-f]{12}…$/)
+  expect(one?.newValue).toMatch(/^3 bytes that are no text, mode 100644, SHA-256 [0-9a-f]{12}…$/)
+  expect(one?.newValue).not.toBe(one?.oldValue)
+  expect(two?.newValue).toBe(String(two?.oldValue).replace('mode 100644', 'mode 100755'))
+  expect(two?.newValue).not.toBe(two?.oldValue)
+})
