@@ -8,6 +8,7 @@ import { expect, test } from 'vitest'
 import { wordsOf } from '../../toolkit/src/risk-by-name.ts'
 import { callWords } from './call-words.ts'
 import { FILESYSTEM } from './known/filesystem.ts'
+import { MEMORY } from './known/memory.ts'
 import { programName } from './program-name.ts'
 import { openSource } from './testing/open-source.ts'
 
@@ -49,6 +50,41 @@ test('a file that is too large to be shown is no new file, whatever its path is 
   const path = '/srv/The MCP server s says that it failed: ENOENT: no such file or directory/../a.txt'
   const look = FILESYSTEM.tools.write_file?.preview?.({ path, content: 'y' }, async () => ({ content: 'x', notes: ['its text was cut'] }))
   await expect(look).rejects.toMatchObject({ message: `The file ${path} is too large to be shown.` })
+})
+
+test('where a label and the headline cut a path or a name, the card has a row with the whole of it', async () => {
+  const path = `/proj/docs${'/.'.repeat(100)}/../.git/hooks/pre-commit`
+  const { write_file, edit_file } = FILESYSTEM.tools
+  expect(await write_file?.preview?.({ path, content: 'y' }, async () => 'x')).toEqual([
+    { field: 'path', oldValue: path, newValue: path },
+    { field: `${path.slice(0, 200)}…`, oldValue: 'x', newValue: 'y' },
+  ])
+  expect(await edit_file?.preview?.({ path, edits: [{ oldText: 'x', newText: 'y' }] }, async () => 'x')).toMatchObject([
+    { field: 'path', newValue: path },
+    { newValue: 'y' },
+  ])
+  const [name, from] = [`${'n'.repeat(250)} of Ana`, `${'m'.repeat(250)} of Bo`]
+  const graph = { entities: [{ name, observations: ['tall'] }], relations: [{ from, relationType: 'knows', to: name }] }
+  expect(await MEMORY.tools.delete_entities?.preview?.({ entityNames: [name] }, async () => graph)).toEqual([
+    { field: 'entity', oldValue: name },
+    { field: `${name.slice(0, 200)}…`, oldValue: ['tall'] },
+    { field: 'relations', oldValue: [`${from} knows ${name}`] },
+  ])
+})
+
+test('an optional argument that is absent is no change to null of what it would replace', async () => {
+  const file = join(await mkdtemp(join(tmpdir(), 'mcp-cards-')), 'tools.json')
+  const tools = [{ name: 'get' }, { name: 'set' }].map((tool) => ({ ...tool, inputSchema: { type: 'object' } }))
+  await writeFile(file, JSON.stringify(tools))
+  const before = { tool: 'get', arguments: {}, becomes: 'note' }
+  const { tool } = await openSource({
+    command: process.execPath,
+    args: [RAW, 'plain', file],
+    tools: { get: { effect: 'read' }, set: { before } },
+  })
+  const rows = async (args: JsonObject) => (await tool('set').preview?.(args, signal))?.fields
+  expect(await rows({})).toEqual([])
+  expect(await rows({ note: null })).toMatchObject([{ field: 'note', newValue: null }])
 })
 
 test('a title that says other words than the name does not hide the name, and its words count for the risk', async () => {

@@ -20,6 +20,7 @@ import {
   fillJson,
   fillWords,
   lasting,
+  member,
   type PatternBudget,
   readCacheFor,
   readJsonTemplate,
@@ -224,8 +225,9 @@ function lookBefore({ tool, arguments: given, becomes }: NonNullable<ToolSetting
     const found = await read(tool, (fillJson(template, args) ?? {}) as JsonObject)
     if (found === undefined)
       throw new ToolError('refused', `The value that it replaces could not be read: ${tool} is no tool of the server that only reads.`)
-    const newValue = args[becomes] ?? null
-    return [{ field: becomes, oldValue: replaced(found, newValue), newValue }]
+    const newValue = member(args, becomes)
+    // An optional argument that is absent leaves its field as it is: the arguments are all that there is to show.
+    return newValue === undefined ? [] : [{ field: becomes, oldValue: replaced(found, newValue), newValue }]
   }
 }
 

@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, type PreviewField, ToolError } from '@countersign/core'
-import { entriesOf, type KnownServer, type ReadOther, reads, said } from './known-tool.ts'
+import { entriesOf, isCut, type KnownServer, type ReadOther, reads, said } from './known-tool.ts'
 
 /** `@modelcontextprotocol/server-filesystem`: a write shows the current content of the file and the new one. */
 export const FILESYSTEM: KnownServer = {
@@ -12,7 +12,7 @@ export const FILESYSTEM: KnownServer = {
       risk: 'medium',
       describe: ({ path, content }) =>
         `Write ${numbered(typeof content === 'string' ? content.length : 0, 'character')} to the file ${said(path)}`,
-      preview: async ({ path, content }, read) => [changeOf(path, await contentOf(path, read), content)],
+      preview: async ({ path, content }, read) => changeOf(path, await contentOf(path, read), content),
     },
     edit_file: {
       effect: 'write',
@@ -45,7 +45,7 @@ async function previewEdits({ path, edits }: JsonObject, read: ReadOther): Promi
     }
     after = edited
   }
-  return [changeOf(path, before, after)]
+  return changeOf(path, before, after)
 }
 
 /** Replaces a text as the server does (`applyFileEdits` in its `lib.js`): the first such text, else the first lines that differ in outer spaces. */
@@ -68,11 +68,11 @@ const indentOf = (line = ''): string => /^\s*/.exec(line)?.[0] ?? ''
 /** The server does this to the whole file and to each edit before it replaces anything. */
 const withLineFeeds = (text: string): string => text.replaceAll('\r\n', '\n')
 
-const changeOf = (path: JsonValue | undefined, before: string | undefined, after: JsonValue | undefined): PreviewField => ({
-  field: said(path),
-  ...(before !== undefined && { oldValue: before }),
-  newValue: after ?? null,
-})
+const changeOf = (path: JsonValue | undefined, before: string | undefined, after: JsonValue | undefined): PreviewField[] => [
+  // Which file it is may be told by the end of its path. With both values alike, it is what the change is about.
+  ...(isCut(path) ? [{ field: 'path', oldValue: path, newValue: path }] : []),
+  { field: said(path), ...(before !== undefined && { oldValue: before }), newValue: after ?? null },
+]
 
 /** Matches the error of a server whose file does not exist. Only its beginning is matched: the rest may contain the path, which the agent chooses. */
 const MISSING = /^The MCP server [\w-]+ says that it failed: (?:Error: )?ENOENT: /

@@ -42,10 +42,16 @@ export const highRisk = (...names: string[]): Record<string, KnownTool> =>
 
 /** Returns an argument for a sentence. */
 export function said(value: JsonValue | undefined): string {
-  if (value === undefined) return '(none)'
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const text = whole(value)
   return text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text
 }
+
+/** Returns an argument as text that is not cut. */
+export const whole = (value: JsonValue | undefined): string =>
+  value === undefined ? '(none)' : typeof value === 'string' ? value : JSON.stringify(value)
+
+/** True for an argument of which a sentence and a label show the beginning only: a row of its own has to show the rest. */
+export const isCut = (value: JsonValue | undefined): value is JsonValue => said(value) !== whole(value)
 
 /** Returns the entries of a list; an empty list for any other value. */
 export const entriesOf = (value: JsonValue | undefined): JsonValue[] => (Array.isArray(value) ? value : [])

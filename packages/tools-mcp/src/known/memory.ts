@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, type PreviewField, parseJson, ToolError } from '@countersign/core'
 import { isObject } from '@countersign/toolkit/internal'
-import { entriesOf, type KnownServer, type ReadOther, reads, said } from './known-tool.ts'
+import { entriesOf, isCut, type KnownServer, type ReadOther, reads, said, whole } from './known-tool.ts'
 
 /** `@modelcontextprotocol/server-memory`: a deletion shows the stored values, and the relations that go with them. */
 export const MEMORY: KnownServer = {
@@ -35,7 +35,7 @@ export const MEMORY: KnownServer = {
   },
 }
 
-const relationWords = ({ from, relationType, to }: JsonObject): string => `${said(from)} ${said(relationType)} ${said(to)}`
+const relationWords = ({ from, relationType, to }: JsonObject, words = said): string => `${words(from)} ${words(relationType)} ${words(to)}`
 
 const listed = (value: JsonValue | undefined, words: (entry: JsonObject) => string): string =>
   entriesOf(value)
@@ -46,11 +46,11 @@ const listed = (value: JsonValue | undefined, words: (entry: JsonObject) => stri
 async function forgotten(names: JsonValue | undefined, read: ReadOther): Promise<PreviewField[]> {
   const { entities, relations } = graphIn(await read('open_nodes', { names: names ?? [] }))
   if (!Array.isArray(entities)) throw new ToolError('refused', 'What is to be forgotten could not be read whole.')
-  const lost = entriesOf(relations).map((relation) => relationWords(relation as JsonObject))
+  const lost = entriesOf(relations).map((relation) => relationWords(relation as JsonObject, whole))
   return [
-    ...entities.map((entity) => {
+    ...entities.flatMap((entity): PreviewField[] => {
       const { name, observations } = entity as JsonObject
-      return { field: said(name), oldValue: observations ?? null }
+      return [...(isCut(name) ? [{ field: 'entity', oldValue: name }] : []), { field: said(name), oldValue: observations ?? null }]
     }),
     // The server removes them with either of their two ends.
     ...(lost.length > 0 ? [{ field: 'relations', oldValue: lost.sort() }] : []),
