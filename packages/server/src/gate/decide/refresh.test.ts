@@ -117,3 +117,26 @@ test('a fresh preview shows every value as it is now, also one that the decision
   nowMs += 1_000
   expect(await refresh(id, { principal: ben })).toMatchObject({ revision: 2, previewedAt: new Date(nowMs).toISOString() })
 })
+
+test('what a fresh preview says has changed tells two long values apart, and calls nothing approved that nobody approved', async () => {
+  const target = { note: `${'x'.repeat(90)} one`, name: 'Ada' }
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pay',
+    input: z.object({}),
+    effect: 'write',
+    preview: () => ({ fields: [{ field: 'note', oldValue: target.note, newValue: 'paid' }], headline: `Pay ${target.name}` }),
+    execute: () => undefined,
+  })
+  let nowMs = Date.now()
+  await using gate = await openGate([pay], { clock: { ...hurriedClock, nowMs: () => nowMs } })
+  const { propose, refresh } = gate.engine.gate
+  const { id } = await propose({ tool: 'own.pay', arguments: {} }, { principal: ana })
+  const reasonOf = async () => (await refresh(id, { principal: ben })).revised?.reason
+  target.note = `${'x'.repeat(90)} two`
+  nowMs += 1_000
+  expect(await reasonOf()).toBe('The values changed since this was shown: note is another one now, after its first 80 characters.')
+  target.name = 'Bo'
+  nowMs += 1_000
+  expect(await reasonOf()).toBe('What this rests on has changed since it was shown.')
+})

@@ -93,10 +93,11 @@ export function whatChanged(shown: readonly PreviewField[], now: readonly Previe
   const changed = now.filter(({ field, oldValue }) => textOf(before.get(field)) !== textOf(oldValue))
   const text = now.find(({ field, diff }) => diff !== undefined && diff !== diffs.get(field))
   if (changed.length === 0 && text) return `${text.field} is not what it was when this was shown: the diff is another one now.`
-  if (changed.length === 0) return 'What this rests on has changed since it was approved.'
-  const named = changed
-    .slice(0, MAX_NAMED)
-    .map(({ field, oldValue }) => `${field} was ${inWords(before.get(field))} and is ${inWords(oldValue)} now`)
+  if (changed.length === 0) return 'What this rests on has changed since it was shown.'
+  const named = changed.slice(0, MAX_NAMED).map(({ field, oldValue }) => {
+    const [was, is] = [inWords(before.get(field)), inWords(oldValue)]
+    return was === is ? `${field} is another one now, after its first ${MAX_CHARACTERS} characters` : `${field} was ${was} and is ${is} now`
+  })
   const more = changed.length > MAX_NAMED ? `, and ${changed.length - MAX_NAMED} more` : ''
   return `The values changed since this was shown: ${named.join('; ')}${more}.`
 }
@@ -109,5 +110,5 @@ const MAX_CHARACTERS = 80
 
 function inWords(value: unknown): string {
   const text = value === undefined ? '(none)' : JSON.stringify(value)
-  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS).toWellFormed()}…` : text
 }
