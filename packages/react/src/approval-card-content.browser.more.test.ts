@@ -65,6 +65,18 @@ test('critical risk needs the name of the object typed', async () => {
   expect(await calls()).toHaveLength(1)
 })
 
+test('with edits, critical risk needs the name of the object that they name', async () => {
+  await openPage()
+  await show(page, { action: CRITICAL, withEditor: true })
+  await openDetails(page)
+  await card().getByText('Edit before you approve').click()
+  await card().locator('.cs-edit textarea').fill('{"orderId":"ORD-002","newStatus":"processing"}')
+  await untilReady(page)
+  await card().getByRole('button', { name: 'Approve with 1 edit' }).click()
+  const named = page.getByRole('alertdialog').locator('.cs-type code')
+  expect(await named.textContent()).toBe('ORD-002')
+})
+
 test('a confirmation closes when the action changes or is decided elsewhere', async () => {
   await openPage()
   await show(page, { action: HIGH })

@@ -24,7 +24,7 @@ export const CardDialogs = ({ view }: { view: CardView }) => (
 
 /** The second step before an action of high risk is approved, or before later calls are approved automatically. */
 function OpenDialog({ view: { shown, store, focusCard } }: { view: CardView }) {
-  const { state, action, edits, grantWords, blocked } = shown
+  const { state, action, edits, edited, grantWords, blocked } = shown
   const resting: Rest = shown.rest || (blocked ? 'blocked' : '')
   const common = { action, resting, onCancel: () => store.back(), onLeave: focusCard }
   if (state === 'granting') {
@@ -37,7 +37,8 @@ function OpenDialog({ view: { shown, store, focusCard } }: { view: CardView }) {
   if (state !== 'confirming') return null
   const title = `Approve${withEdits(edits)}: ${showInvisible(action.description)}?`
   return (
-    <ConfirmDialog {...common} title={title} onConfirm={() => store.approve()}>
+    // A person types the name of what would run, which an edit may have changed.
+    <ConfirmDialog {...common} action={{ ...action, arguments: edited }} title={title} onConfirm={() => store.approve()}>
       <p>
         {RISK_WORDS[action.risk.level]}. Runs <code>{showInvisible(action.tool)}</code> at {showInvisible(action.destination)}.
       </p>
