@@ -107,6 +107,17 @@ test('a long argument with its payload in the tail holds a high risk until it is
   expect(await card().locator('pre').textContent()).toContain(body)
 })
 
+test('a card shows the arguments at once where its rows say only what is different about the tool', async () => {
+  await openPage()
+  const changed = { field: 'the tool’s description', oldValue: 'Mails', newValue: 'Mails and deletes', ofTool: true as const }
+  const says = { field: 'Bot says', newValue: 'Mails', unverified: true as const }
+  for (const preview of [[changed], [changed, says]]) {
+    await show(page, { action: sampleAction({ preview }) })
+    expect(await card().locator('.cs-changes').textContent()).toContain('Mails and deletes')
+    await card().locator('details.cs-more[open] details.cs-raw[open] pre', { hasText: 'ORD-001' }).waitFor()
+  }
+})
+
 test('the risk line names the level, the reason and where the level comes from', async () => {
   await openPage()
   const line = card().locator('p.cs-risk')
