@@ -75,6 +75,19 @@ class Faults(unittest.TestCase):
                 with self.subTest(f"{name} at {step}"):
                     self.run_once_through(self.proxy(first(step, spoiled)), f"{name} at {step}", step)
 
+    def test_the_404_of_a_proxy_while_the_server_behind_it_is_replaced_ends_neither_a_wait_nor_a_claim_nor_a_report(self) -> None:
+        for step in ("wait", "claim", "result"):
+            with self.subTest(step):
+                not_found = first(step, lambda whole: answer(404, "404 page not found"))
+                self.run_once_through(self.proxy(not_found), f"404 at {step}", step)
+
+    def test_the_404_of_a_proxy_that_never_reached_the_server_is_said_at_once(self) -> None:
+        proxy = self.lying(answer(404, "404 page not found"))
+        with self.assertRaises(ApiError) as raised:
+            Client(proxy.url, KEY).get("act_1")
+        self.assertEqual(raised.exception.code, "not_found")
+        self.assertEqual(len(proxy.seen), 1)
+
     def run_once_through(self, proxy: FaultProxy, order_id: str, step: str) -> None:
         @gated(Client(proxy.url, server.agent_key), tool="shop.refund")
         def refund(order_id: str, cents: int) -> int:

@@ -241,6 +241,24 @@ test('an answer of the server that is lost is asked for again under the same key
   expect(scene.shop.requests).toHaveLength(1)
 })
 
+const pageNotFound: Route = (_, response) => void response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found')
+
+test('the 404 of a proxy, while the server behind it is replaced, loses neither a claim nor a report', async () => {
+  await using scene = await open({ claims: [pageNotFound], results: [pageNotFound] })
+  expect(await scene.run()).toMatchObject({ state: 'succeeded' })
+  expect(scene.claims()).toHaveLength(2)
+  expect(new Set(scene.toldUnder()).size).toBe(1)
+  expect(scene.told()).toHaveLength(2)
+  expect(scene.shop.requests).toHaveLength(1)
+})
+
+test('a server that does not know the action is not asked again', async () => {
+  const unknown: Route = (_, response) => problem(response, 404, 'not_found', 'There is no such action.')
+  await using scene = await open({ claims: [unknown] })
+  await expect(scene.run()).rejects.toMatchObject({ code: 'not_found' })
+  expect(scene.claims()).toHaveLength(1)
+})
+
 test('who comes second hears who has it, and sends nothing', async () => {
   const held = sampleAction({ state: 'executing' })
   const taken: Route = (_, response) =>

@@ -1,6 +1,6 @@
 import type { SessionEvent } from '@countersign/core'
 import { createParser } from 'eventsource-parser'
-import { ApiError, isApiError, isUnexplained } from './api-error.ts'
+import { ApiError } from './api-error.ts'
 import type { Client } from './client.ts'
 import { isFinal, type RetryOptions, scheduleTimeout, waitToRetry } from './reconnect.ts'
 
@@ -64,8 +64,7 @@ export async function* events(client: Pick<Client, 'open'>, options: EventsOptio
           }
         }
       } catch (error) {
-        const isOfProxy = wasLive && isApiError(error) && error.status === 404 && isUnexplained(error)
-        if (isFinal(error) && !isOfProxy) throw error
+        if (isFinal(error, wasLive)) throw error
       } finally {
         stopWatch()
         signal?.removeEventListener('abort', cut)

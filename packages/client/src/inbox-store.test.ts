@@ -4,15 +4,15 @@ import { expect, test } from 'vitest'
 import { createClient } from './client.ts'
 import { openInbox } from './inbox-store.ts'
 import { impatient } from './testing/impatient.ts'
-import { frame, json, problem, sampleAction, serve, startStream } from './testing/log-server.ts'
+import { frame, json, problem, type Route, sampleAction, serve, startStream } from './testing/log-server.ts'
 import { until } from './testing/until.ts'
 
 const page = (items: unknown[]) => ({ items, nextCursor: null })
 
 /** An inbox whose stream and list the test holds in its hands. */
 async function startInbox(first: Action[]) {
-  const state = { list: first, stream: undefined as ServerResponse | undefined, seq: 0 }
-  const server = await serve({
+  const state = { list: first, stream: undefined as ServerResponse | undefined, seq: 0, refuse: [] as string[] }
+  const routes: Record<string, Route> = {
     'GET /api/actions': (request, response) => {
       const wanted = new URL(request.url ?? '', 'http://inbox').searchParams.get('state')
       json(response, page(state.list.filter((action) => action.state === wanted)))
@@ -23,7 +23,18 @@ async function startInbox(first: Action[]) {
       startStream(response)
       state.stream = response
     },
-  })
+  }
+  /** The routes of `state.refuse` answer once as a proxy does. */
+  const orRefused = ([name, route]: [string, Route]): [string, Route] => [
+    name,
+    (request, response, body) => {
+      const at = state.refuse.indexOf(name)
+      if (at < 0) return route(request, response, body)
+      state.refuse.splice(at, 1)
+      response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found')
+    },
+  ]
+  const server = await serve(Object.fromEntries(Object.entries(routes).map(orRefused)))
   const lingers: (() => void)[] = []
   const schedule = (run: () => void, delayMs: number) => {
     if (delayMs === 5_000) lingers.push(run)
@@ -187,6 +198,23 @@ test('the inbox of a server that lists nothing by delegation has all else', asyn
   })
   const store = openInbox(createClient({ baseUrl: server.baseUrl }), { schedule: impatient })
   expect(await until(store, ({ loaded, failure }) => loaded || failure !== null)).toMatchObject({ waiting: 1, failure: null })
+  store.close()
+})
+
+test('the 404 of a proxy, while the server behind it is replaced, neither closes the inbox nor takes an action off it', async () => {
+  const [one, two] = [sampleAction(), sampleAction({ id: 'act_2' })]
+  const { server, state, store } = await startInbox([one, two])
+  await using _ = server
+  state.refuse.push('GET /api/actions', 'GET /api/actions/act_1')
+  state.list = [two]
+  state.stream?.destroy()
+  const { items } = await until(store, ({ items }) => items.some((action) => action.state === 'approved'))
+  expect(items.map((action) => [action.id, action.state])).toEqual([
+    ['act_1', 'approved'],
+    ['act_2', 'proposed'],
+  ])
+  expect(state.refuse).toEqual([])
+  expect(store.get().failure).toBeNull()
   store.close()
 })
 

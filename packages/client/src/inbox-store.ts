@@ -1,6 +1,6 @@
 import type { Action, SessionEvent } from '@countersign/core'
 import { laterAction, markOverdue, updateAction } from './action-merge.ts'
-import { type ApiError, isApiError } from './api-error.ts'
+import { type ApiError, isApiError, isUnexplained } from './api-error.ts'
 import type { ActionQuery, Client } from './client.ts'
 import { type ConnectionState, events } from './events.ts'
 import { type RetryOptions, type Schedule, scheduleTimeout, untilItWorks } from './reconnect.ts'
@@ -126,7 +126,7 @@ class Inbox implements InboxStore {
     const onState = (connection: ConnectionState) => {
       this.#set({ connection })
       // The list is read once the stream stands, so that nothing falls between the two; and again after each cut.
-      if (connection.kind === 'live') this.#retry(() => this.#list())
+      if (connection.kind === 'live') void this.#retry(() => this.#list())
     }
     try {
       for await (const event of events(this.#client, { path: '/api/events', ...this.#retrying, onState })) this.#take(event)
@@ -139,8 +139,9 @@ class Inbox implements InboxStore {
     this.#value.set({ ...this.#value.get(), ...changed })
   }
 
-  #retry(work: () => Promise<void>): void {
-    untilItWorks(work, this.#retrying).catch((error: unknown) => this.#giveUp(error))
+  /** Does the work once the server answers, or gives up. The stream was live before, so the server knows what it is about. */
+  #retry(work: () => Promise<void>): Promise<void> {
+    return untilItWorks(work, this.#retrying, true).catch((error: unknown) => this.#giveUp(error))
   }
 
   /** Lists both kinds anew, as far as they were listed before. */
@@ -171,11 +172,9 @@ class Inbox implements InboxStore {
 
   readonly listMore = (): Promise<void> => {
     if (this.#value.get().loaded && this.#hasMore()) {
-      this.#listingMore ??= untilItWorks(() => this.#listOlder(), this.#retrying)
-        .catch((error: unknown) => this.#giveUp(error))
-        .finally(() => {
-          this.#listingMore = undefined
-        })
+      this.#listingMore ??= this.#retry(() => this.#listOlder()).finally(() => {
+        this.#listingMore = undefined
+      })
     }
     return this.#listingMore ?? Promise.resolve()
   }
@@ -218,7 +217,7 @@ class Inbox implements InboxStore {
       this.#keep([await this.#client.actions.get(actionId, {}, { signal: this.#closing.signal })])
     } catch (error) {
       // An action that is gone with its session is no reason to stop listing the others.
-      if (!isApiError(error) || error.status !== 404) throw error
+      if (!isApiError(error) || error.status !== 404 || isUnexplained(error)) throw error
       this.#drop(actionId)
     }
   }
@@ -226,7 +225,7 @@ class Inbox implements InboxStore {
   #take(event: SessionEvent): void {
     if (event.type === 'reset') {
       this.#set({ resets: this.#value.get().resets + 1 })
-      this.#retry(() => this.#list())
+      void this.#retry(() => this.#list())
     }
     if (event.type === 'action_proposed') {
       this.#settled.delete(event.data.proposal.id)
@@ -248,7 +247,7 @@ class Inbox implements InboxStore {
   /** Takes in a changed action; when the event alone does not say enough, fetches it where it may need a person. */
   #change(actionId: string, changed: Action | undefined, mayNeedPerson: boolean): void {
     if (changed !== undefined) this.#hold([changed])
-    else if (mayNeedPerson) this.#retry(() => this.#fetchAction(actionId))
+    else if (mayNeedPerson) void this.#retry(() => this.#fetchAction(actionId))
     else this.#drop(actionId)
   }
 

@@ -1,4 +1,4 @@
-import { isApiError } from './api-error.ts'
+import { isApiError, isUnexplained } from './api-error.ts'
 import type { ConnectionState } from './events.ts'
 
 /** Runs `run` once after `delayMs`; the answer cancels it. */
@@ -16,9 +16,18 @@ export type RetryOptions = {
 const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 30_000
 
-/** True for a refusal that asking again cannot help: every 4xx but 408 and 429. */
-export const isFinal = (error: unknown): boolean =>
-  isApiError(error) && error.status >= 400 && error.status < 500 && error.status !== 408 && error.status !== 429
+/**
+ * True for a refusal that asking again cannot help: every 4xx but 408 and 429.
+ * @param isKnown True where the server itself has named what is asked about. Then a 404 that it did not explain says nothing: some proxies
+ * answer so while the server behind them is replaced.
+ */
+export const isFinal = (error: unknown, isKnown?: boolean): boolean =>
+  isApiError(error) &&
+  error.status >= 400 &&
+  error.status < 500 &&
+  error.status !== 408 &&
+  error.status !== 429 &&
+  !(isKnown && error.status === 404 && isUnexplained(error))
 
 /** Waits before the next try, 1 s at first and 30 s at most, and reports the wait; `failures` counts the failures in a row before this one. */
 export async function waitToRetry(failures: number, options: RetryOptions): Promise<void> {
@@ -31,13 +40,17 @@ export async function waitToRetry(failures: number, options: RetryOptions): Prom
   await pause(retryInMs, schedule, signal)
 }
 
-/** The result of `work`, tried again until it works. @throws What {@link isFinal} says is final, and anything once `signal` aborted. */
-export async function untilItWorks<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
+/**
+ * The result of `work`, tried again until it works.
+ * @param isKnown As for {@link isFinal}.
+ * @throws What that says is final, and anything once `signal` aborted.
+ */
+export async function untilItWorks<T>(work: () => Promise<T>, options: RetryOptions, isKnown?: boolean): Promise<T> {
   for (let failures = 0; ; failures++) {
     try {
       return await work()
     } catch (error) {
-      if (options.signal?.aborted || !isApiError(error) || isFinal(error)) throw error
+      if (options.signal?.aborted || !isApiError(error) || isFinal(error, isKnown)) throw error
       await waitToRetry(failures, options)
     }
   }

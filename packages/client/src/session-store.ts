@@ -92,7 +92,7 @@ class LiveSession implements SessionStore {
     const before = this.get().toFetch
     this.#value.set(foldSession(this.get(), event))
     // A reset carries the newest messages only.
-    if (event.type === 'reset') await untilItWorks(() => this.#load(), this.#retrying)
+    if (event.type === 'reset') await untilItWorks(() => this.#load(), this.#retrying, true)
     // An action that changed again while it was fetched may have been read before that.
     const changed = event.type === 'action_update' ? event.data.proposalId : undefined
     for (const id of this.get().toFetch)
@@ -129,7 +129,7 @@ class LiveSession implements SessionStore {
 
   async #fetchAction(actionId: string): Promise<void> {
     const ask = () => this.#client.actions.get(actionId, {}, { signal: this.#closing.signal })
-    const action = await untilItWorks(ask, { ...this.#retrying, onState: () => {} }).catch((error: unknown) => {
+    const action = await untilItWorks(ask, { ...this.#retrying, onState: () => {} }, true).catch((error: unknown) => {
       // An action that this person may not see is no reason to stop showing the session.
       if (isApiError(error) && error.status === 404) return undefined
       throw error

@@ -66,6 +66,11 @@ def is_final(error: ApiError) -> bool:
     return error.code in ("redirected", "untrusted_certificate") or 400 <= error.status < 500
 
 
+def is_of_proxy(error: ApiError) -> bool:
+    """True for a 404 that the server did not explain: some proxies answer so while the server behind them is replaced."""
+    return error.status == 404 and error.is_unexplained
+
+
 class Calls:
     """Every call, once. ``patience`` is in seconds; ``None`` tries until the server gives a final answer.
 
@@ -76,6 +81,14 @@ class Calls:
         self.connection = connection
         self.io = io
         self._request_seconds = request_seconds
+        #: The server itself has answered: from then on a page in place of an action does not say that there is none.
+        self._is_heard = False
+
+    def hurried(self, request_seconds: float) -> Calls:
+        """The same with another time for one request."""
+        calls = Calls(self.connection, self.io, request_seconds)
+        calls._is_heard = self._is_heard
+        return calls
 
     async def propose(self, body: Mapping[str, Json], key: str, *, patience: float | None) -> Action:
         return await self._change("/api/actions", body, key, read_action, patience)
@@ -94,11 +107,12 @@ class Calls:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             polled = POLL_SECONDS if left is None else min(POLL_SECONDS, left)
             path = f"{_path(action_id)}?wait={polled:.3f}&until={until}"
+            request = Request("GET", path, timeout=polled + ANSWER_SECONDS)
             started = time.monotonic()
             try:
-                action = await self._until(Request("GET", path, timeout=polled + ANSWER_SECONDS), read_action, left)
+                action = await self._until(request, read_action, left)
             except ApiError as error:
-                if deadline is not None and is_transient(error):
+                if deadline is not None and (is_transient(error) or self._is_lost(request, error)):
                     raise TimeoutError(f"{action_id} is not {until}; {error.detail}") from error
                 raise
             if self._same(action_id, action).is_settled or (until == "decided" and action.state != "proposed"):
@@ -158,7 +172,8 @@ class Calls:
                 error = ApiError("offline", 0, f"{self.connection.address} sent an answer that cannot be read: {cause}.")
             except ApiError as raised:
                 error = raised
-            if is_final(error) if deadline is None else not is_transient(error):
+            is_last = is_final(error) if deadline is None else not is_transient(error)
+            if is_last and not self._is_lost(request, error):
                 raise error
             delay = _delay(failures, error.retry_after)
             if deadline is not None and time.monotonic() + delay > deadline:
@@ -180,8 +195,15 @@ class Calls:
         if 200 <= answer.status < 300:
             if data is None:
                 raise UnreadableAnswer("it is not JSON")
+            self._is_heard = True
             return cast(object, data)
-        raise self._problem(answer, data)
+        error = self._problem(answer, data)
+        self._is_heard = self._is_heard or not error.is_unexplained
+        raise error
+
+    def _is_lost(self, request: Request, error: ApiError) -> bool:
+        """True where an action that the server knows may be there again a little later."""
+        return self._is_heard and is_of_proxy(error) and request.path.startswith(_ABOUT_ACTION)
 
     def _redirected(self, answer: Answer) -> ApiError:
         target = urlsplit(answer.location or "").netloc.rpartition("@")[2] or "another path"
@@ -192,6 +214,7 @@ class Calls:
         given = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
         hide = self.connection.secret.hide_in
         code, detail = given.get("code"), given.get("detail")
+        is_unexplained = not isinstance(code, str)
         if not isinstance(code, str):
             code = _CODES.get(answer.status, "bad_request" if answer.status < 500 else "internal")
             detail = f"The server answered {answer.status} without an explanation"
@@ -206,6 +229,7 @@ class Calls:
             action=action,
             issues=tuple(Issue(hide(issue.path), hide(issue.message)) for issue in _issues(given.get("issues"))),
             retry_after=retry_seconds(answer.retry_after),
+            is_unexplained=is_unexplained,
         )
 
     def _same(self, action_id: str, action: Action) -> Action:
@@ -214,8 +238,11 @@ class Calls:
         return action
 
 
+_ABOUT_ACTION = "/api/actions/"
+
+
 def _path(action_id: str) -> str:
-    return f"/api/actions/{quote(action_id, safe='')}"
+    return f"{_ABOUT_ACTION}{quote(action_id, safe='')}"
 
 
 def _issues(data: object) -> list[Issue]:

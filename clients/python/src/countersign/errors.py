@@ -39,6 +39,7 @@ class ApiError(CountersignError):
         action: Action | None = None,
         issues: tuple[Issue, ...] = (),
         retry_after: float | None = None,
+        is_unexplained: bool = False,
     ) -> None:
         super().__init__(code, status, detail)
         self.code = code
@@ -48,6 +49,8 @@ class ApiError(CountersignError):
         self.issues = issues
         #: Seconds that the server asked to wait before another try.
         self.retry_after = retry_after
+        #: True for an answer that was no problem document: the page of a proxy, say, and no word of the server.
+        self.is_unexplained = is_unexplained
 
     def __str__(self) -> str:
         return f"{self.detail} ({self.code})"

@@ -116,7 +116,7 @@ def _mismatch(work: Work[Any], action: Action) -> str | None:
 
 async def _take_back(calls: Calls, work: Work[Any], action: Action | None, claim_key: str | None) -> bool:
     """Withdraws what was proposed, also where the answers were lost; True when nothing of it is left."""
-    last = Calls(calls.connection, calls.io, LAST_ANSWER_SECONDS)
+    last = calls.hurried(LAST_ANSWER_SECONDS)
     patience = LAST_WORD_SECONDS
     try:
         if action is None:
@@ -221,7 +221,7 @@ class _Attempt(Generic[R]):
         return True
 
     async def _last_word(self, output: Json, fault: tuple[FaultKind, str] | None, key: str) -> None:
-        last = Calls(self._calls.connection, self._calls.io, LAST_ANSWER_SECONDS)
+        last = self._calls.hurried(LAST_ANSWER_SECONDS)
         try:
             await self._send(last, output, fault, key=key, patience=LAST_WORD_SECONDS)
         except ApiError as error:

@@ -131,6 +131,7 @@ async function withdraw(client: GateClient, find: (signal: AbortSignal) => Promi
         if (outcome === null) await client.actions.withdraw(id, { reason: 'The call was cancelled.' }, { signal, idempotencyKey })
       },
       { signal },
+      true,
     )
   } catch (error) {
     // It began meanwhile, or the server is away: then it expires, and nothing runs without this program.
@@ -173,7 +174,7 @@ async function carryOutHere(client: GateClient, action: Action, call: GatedCall,
     return await orCancelled(carryOut(client, id, { perform: performOnce(call, performed) }), call.signal, performed)
   } catch (error) {
     if (!isApiError(error)) throw error
-    if (MOVED.has(error.code)) return error.action ?? (await untilItWorks(() => client.actions.get(id, {}, options), options))
+    if (MOVED.has(error.code)) return error.action ?? (await untilItWorks(() => client.actions.get(id, {}, options), options, true))
     const { ended } = performed
     // The key ended meanwhile, or the action was archived. What was done is done: an error would say that it was not.
     if (!ended) throw error
@@ -226,7 +227,7 @@ export async function waitForNews(client: GateClient, { id, state }: Action, sig
   const options = { ...(signal && { signal }) }
   const until = state === 'proposed' ? 'decided' : 'settled'
   const startedMs = performance.now()
-  const action = await untilItWorks(() => client.actions.get(id, { waitSeconds: POLL_SECONDS, until }, options), options)
+  const action = await untilItWorks(() => client.actions.get(id, { waitSeconds: POLL_SECONDS, until }, options), options, true)
   if (action.state === state && performance.now() - startedMs < SHORT_POLL_MS) await waitToRetry(0, options)
   return action
 }

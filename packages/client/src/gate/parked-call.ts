@@ -31,7 +31,7 @@ export async function lookAtCall(
   if ('status' in proposed) return { is: 'refused', text: proposed.text }
   let action = proposed
   // A repeat gets the stored answer of the first proposal, so the action has to be read again.
-  if (action.state === 'proposed' && !wait) action = await untilItWorks(() => client.actions.get(proposed.id), {})
+  if (action.state === 'proposed' && !wait) action = await untilItWorks(() => client.actions.get(proposed.id), {}, true)
   while (action.state === 'proposed' && wait) action = await waitForNews(client, action)
   if (action.state === 'proposed') return { is: 'waiting', action }
   return action.outcome && NEVER_RUN.has(action.state) ? { is: 'refused', text: action.outcome.text } : { is: 'approved' }
