@@ -73,6 +73,25 @@ class ArgumentsOfAFunction(unittest.TestCase):
         self.assertEqual(parameters.propose(bound), {"order_id": "ORD-1"})
         self.assertEqual(parameters.approved(bound, {"order_id": "ORD-2"}).args, (desk, context, "ORD-2"))
 
+    def test_keywords_that_stay_here_are_passed_on_and_no_others_are_taken(self) -> None:
+        def refund(order_id: str, /, *, cents: int, **options: object) -> None: ...
+
+        parameters = Parameters(refund, ["options"])
+        bound = parameters.bind(("ORD-1",), {"cents": 5, "dry_run": True})
+        self.assertEqual(parameters.propose(bound), {"order_id": "ORD-1", "cents": 5})
+        call = parameters.approved(bound, {"order_id": "ORD-1", "cents": 6})
+        self.assertEqual((call.args, call.kwargs), (("ORD-1",), {"cents": 6, "dry_run": True}))
+        with self.assertRaisesRegex(TypeError, "does not take dry_run"):
+            parameters.approved(bound, {"order_id": "ORD-1", "cents": 6, "dry_run": False})
+
+    def test_a_keyword_with_the_name_of_an_argument_that_is_given_by_place_is_refused(self) -> None:
+        def function(a: int | None = None, /, **more: object) -> None: ...
+
+        parameters = Parameters(function, ())
+        with self.assertRaisesRegex(TypeError, "got a twice"):
+            self.proposed(parameters, 1, a=2)
+        self.assertEqual(self.proposed(parameters, 1, b=2, more=3), {"a": 1, "b": 2, "more": 3})
+
     def test_the_approved_arguments_alone_are_used(self) -> None:
         def function(a: int, /, b: int = 2, *, c: int = 3) -> None: ...
 

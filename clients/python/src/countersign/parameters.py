@@ -38,7 +38,7 @@ class Parameters:
     def propose(self, bound: inspect.BoundArguments) -> dict[str, Json]:
         """The arguments to propose: defaults are filled in, except a default of None.
 
-        :raises TypeError: for a value that JSON cannot hold, with its name.
+        :raises TypeError: for a value that JSON cannot hold, with its name; for two arguments of one name.
         """
         proposed: dict[str, Json] = {}
         for name, parameter in self._signature.parameters.items():
@@ -46,6 +46,8 @@ class Parameters:
                 continue
             if parameter.kind is inspect.Parameter.VAR_KEYWORD:
                 for key, value in bound.arguments.get(name, {}).items():
+                    if self._is_taken(key):
+                        raise TypeError(f"{self._name} got {key} twice, by place and by name; a card has room for one")
                     proposed[key] = self._json(key, value)
             elif name in bound.arguments:
                 proposed[name] = self._json(name, bound.arguments[name])
@@ -59,11 +61,11 @@ class Parameters:
         call = self._signature.bind_partial()
         rest: str | None = None
         for name, parameter in self._signature.parameters.items():
-            if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-                rest = name
-            elif name in self._local:
+            if name in self._local:
                 if name in bound.arguments:
                     call.arguments[name] = bound.arguments[name]
+            elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                rest = name
             elif name in left:
                 call.arguments[name] = left.pop(name)
             elif parameter.default is inspect.Parameter.empty:
@@ -74,6 +76,11 @@ class Parameters:
             raise TypeError(f"{self._name} does not take {', '.join(left)}, which the approved arguments have")
         call.apply_defaults()
         return call
+
+    def _is_taken(self, key: str) -> bool:
+        """True for the name of a parameter that is only given by place: a keyword may have the same."""
+        parameter = self._signature.parameters.get(key)
+        return parameter is not None and parameter.kind is inspect.Parameter.POSITIONAL_ONLY and key not in self._local
 
     def _json(self, name: str, value: object) -> Json:
         try:
