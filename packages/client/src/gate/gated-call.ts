@@ -47,7 +47,7 @@ export type GatedCall = {
   schema?: unknown
   /**
    * The model's id of the call. The same id (in the same run) is the same call: it is asked once and runs once, whatever restarts in
-   * between. Without one every call is new.
+   * between. Without one, or with an empty one, every call is new.
    */
   toolCallId?: string | undefined
   /** Withdraws the action while it waits, and is passed on to `perform`. */

@@ -135,7 +135,7 @@ async function untilDecided(
   interrupt: NonNullable<LangchainGateOptions['interrupt']>,
 ): Promise<void> {
   // Without it every look would propose another action, and none would be found again.
-  if (call.toolCallId === undefined)
+  if (!call.toolCallId)
     throw new TypeError(
       `${call.tool} was called without a tool call id, so its graph cannot go on later: pass { type: 'tool_call', id, name, args }`,
     )

@@ -44,7 +44,7 @@ export function gate<Tool extends ToolLike>(client: GateClient, tool: Tool, { su
   const gated = {
     async execute(input: Readonly<Record<string, unknown>>, context: ExecuteContext = {}) {
       const asked = { tool: id, description, schema: inputSchema, toolCallId: context.agent?.toolCallId, arguments: input }
-      if (suspend && context.agent?.suspend && asked.toolCallId !== undefined) {
+      if (suspend && context.agent?.suspend && asked.toolCallId) {
         const looked = await lookAtCall(client, asked, options, { wait: false })
         // Resume data decides nothing: a resumed call is looked at again.
         if (looked.is === 'waiting') return context.agent.suspend(parkedAtGate(looked.action))

@@ -19,13 +19,17 @@ export type ParkedCall =
 
 const NEVER_RUN: ReadonlySet<Action['state']> = new Set(['declined', 'expired', 'cancelled'])
 
-/** Says how far a call is. The first look proposes it; every further one, also in another process, finds the same action. */
+/**
+ * Says how far a call is. The first look proposes it; every further one, also in another process, finds the same action.
+ * @throws TypeError for a call without a tool call id: every look would propose another action.
+ */
 export async function lookAtCall(
   client: GateClient,
   call: AskedCall,
   options: GateOptions,
   { wait = true }: AnswerOptions = {},
 ): Promise<ParkedCall> {
+  if (!call.toolCallId) throw new TypeError(`${call.tool} was called without a tool call id, so its action could not be found again`)
   const propose = await openProposal(client, call, options)
   const proposed = await untilItWorks(() => orRefused(propose()), {})
   if ('status' in proposed) return { is: 'refused', text: proposed.text }

@@ -42,7 +42,8 @@ function proposalOf(call: AskedCall, { run, url, reason: why, callback, group, e
 
 /** One key per call of a run. Hashed, because the ids of some models are longer than a key may be. */
 async function keyOf({ toolCallId }: AskedCall, { run }: GateOptions): Promise<string> {
-  if (toolCallId === undefined) return crypto.randomUUID()
+  // Some servers of models give every call the id ''.
+  if (!toolCallId) return crypto.randomUUID()
   const bytes = new TextEncoder().encode(JSON.stringify([run ?? null, toolCallId]))
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
   return `call-${Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
