@@ -3,6 +3,7 @@ import { copyFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import type { AuditSealView } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { verifyExport } from '../../packages/server/src/audit/index.ts'
 import { deleteHeadsFrom, type Forger, openForger, readRows, rewriteRow } from '../testing/forge-record.ts'
 import { EVERYTHING, kindsOf, openPlace, propose, rowOf, untilDegraded, untilSealed, verdictOf } from '../testing/record-place.ts'
 import { runCommandLine } from '../testing/run-command.ts'
@@ -20,6 +21,7 @@ test('a database that was rolled back is held; accepting the copy lets the recor
   const third = await propose(first, 'lost')
   await untilSealed(first)
   const { heads: all } = await verdictOf(first, publicKey)
+  const { head: newest }: AuditSealView = await first.admin.get('/api/audit/seal')
   await first.stop()
   {
     await using forger = await openForger(first.database)
@@ -43,6 +45,14 @@ test('a database that was rolled back is held; accepting the copy lets the recor
   await untilSealed(held)
   const gap = { kind: 'behind', found: { number: kept?.last }, head: Number(all?.last) + 1 }
   expect(await verdictOf(held, publicKey)).toMatchObject({ problem: undefined, gaps: [gap] })
+
+  // An anchor still tells that heads are missing: the acceptance has only the word of whoever has the key. It says which ones to leave out.
+  const anchors = newest ? [{ number: newest.number, hash: newest.hash }] : []
+  const lines = (await held.admin.send('GET', '/api/audit/export')).text.trimEnd().split('\n')
+  const lostFrom = Number(kept?.last) + 1
+  expect((await verifyExport(lines, [publicKey], { anchors })).problem).toMatch(
+    new RegExp(`is missing: head ${gap.head} says that prn_.* accepted the loss of heads ${lostFrom} to ${all?.last}`),
+  )
 })
 
 test('accepting a copy does not accept that a sealed row was changed', async () => {

@@ -171,7 +171,7 @@ function takeEnd(reading: Reading, end: ExportEnd, signature: string, lines: str
  * Returns why a head that is known to have been signed is not in the file; undefined when it is, or when this part of the record cannot
  * hold it.
  */
-function whyNotHeld({ hashes, start, lastHead, heads }: Reading, { number, hash }: HeadRef, who: string): string | undefined {
+function whyNotHeld({ hashes, start, lastHead, heads, gaps }: Reading, { number, hash }: HeadRef, who: string): string | undefined {
   if (number === 0 || hashes.get(number) === hash) return undefined
   if (hashes.has(number)) return `head ${number} is another one than ${who}: the record was rewritten`
   if (number > (lastHead?.number ?? 0)) {
@@ -179,7 +179,13 @@ function whyNotHeld({ hashes, start, lastHead, heads }: Reading, { number, hash 
     return `it ends with ${lastHead ? `head ${lastHead.number}` : 'no head'}, and ${who} head ${number}: the end of the record was deleted`
   }
   // An excerpt of the record begins later; no head may be missing within it.
-  return start?.since !== null && number < (heads?.first ?? 0) ? undefined : `head ${number}, which ${who}, is missing`
+  if (start?.since !== null && number < (heads?.first ?? 0)) return undefined
+  // Not more than a hint: whoever has the key can sign that, too, and an anchor is for those who have it.
+  const gap = gaps.find(({ found, remembered }) => number > found.number && number <= remembered.number)
+  const accepted =
+    gap &&
+    `: head ${gap.head} says that ${gap.by} accepted the loss of heads ${gap.found.number + 1} to ${gap.remembered.number}. If so, leave these heads out of the anchor`
+  return `head ${number}, which ${who}, is missing${accepted ?? ''}`
 }
 
 /** Checks the record against heads that were stored elsewhere. */
