@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { assert } from '@countersign/core'
+import { exactLinesOf } from '@countersign/toolkit/internal'
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../../../verification/simulation/random.ts'
 import { fillRecord } from '../../../../verification/testing/fill-record.ts'
@@ -32,6 +34,21 @@ test('whoever changes an exported record is found out, whatever they change and 
       assert(problem !== undefined, `${name} (${n}) is found`)
     }
   }
+})
+
+test('a byte at the end of a file that is cut off or added is found, and one that is no text', async () => {
+  const { key, lines } = await linesOfRecord()
+  const whole = Buffer.from(lines.map((line) => `${line}\n`).join(''))
+  const problemOf = async (bytes: Uint8Array) =>
+    (await verifyExport(exactLinesOf(Readable.from([bytes.subarray(0, 100), bytes.subarray(100)])), [key.publicKey])).problem
+  expect(await problemOf(whole)).toBeUndefined()
+  expect(await problemOf(whole.subarray(0, -1))).toMatch(/the last line has no end/)
+  for (const added of [[0xe2, 0x82], [0xff], [0x20], [0x0a]]) {
+    expect(await problemOf(Buffer.concat([whole, Buffer.from(added)])), String(added)).toMatch(/no UTF-8|no end|after the end/)
+  }
+  const broken = Buffer.from(whole)
+  broken[40] = 0xff
+  expect(await problemOf(broken)).toMatch(/no UTF-8/)
 })
 
 /** A database without its newest rows and heads looks intact by itself: a head that was stored elsewhere reveals the loss. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { LineError } from '@countersign/toolkit/internal'
 import { createTally, follows, gapOf, HEAD_FORMAT, type Head, type HeadGap, type HeadRef, headHashOf, headText, NO_HEAD } from './head.ts'
 import { isSignedBy } from './key.ts'
 import { type ExportEnd, type ExportedRow, type ExportStart, endText, FORMAT, readLine } from './line.ts'
@@ -71,11 +72,16 @@ export async function verifyExport(
     ...{ blanked: new Set<string>(), saidBlanked: new Set<string>() },
     ...{ gaps: [], anchored: undefined, hashes: new Map<number, string>(), anchors },
   }
-  for await (const text of lines) {
-    reading.line++
-    const problem = reading.end ? 'is after the end' : takeLine(reading, text, () => digest.copy().digest('base64url'))
-    if (problem !== undefined) return verdictOf(reading, `line ${reading.line}: ${problem}`)
-    digest.update(`${text}\n`)
+  try {
+    for await (const text of lines) {
+      reading.line++
+      const problem = reading.end ? 'is after the end' : takeLine(reading, text, () => digest.copy().digest('base64url'))
+      if (problem !== undefined) return verdictOf(reading, `line ${reading.line}: ${problem}`)
+      digest.update(`${text}\n`)
+    }
+  } catch (error) {
+    if (!(error instanceof LineError)) throw error
+    return verdictOf(reading, `after line ${reading.line}: ${error.message}`)
   }
   return verdictOf(reading, reading.end ? (missing(reading) ?? checkAnchors(reading)) : 'its end is missing: lines were cut off')
 }

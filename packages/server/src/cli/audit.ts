@@ -1,6 +1,6 @@
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
 import { AuditSealView, parseJson } from '@countersign/core'
-import { linesOf } from '@countersign/toolkit/internal'
+import { exactLinesOf } from '@countersign/toolkit/internal'
 import { Command } from 'commander'
 import { type Anchor, type AuditVerdict, headsIn, verifyExport } from '../audit/index.ts'
 import type { Environment } from '../config/index.ts'
@@ -64,7 +64,7 @@ export const auditCommand = (environment: Environment): Command =>
 
 async function verify(file: string, { publicKey, anchor, json }: VerifyFlags): Promise<void> {
   const anchors = anchor?.flatMap(readAnchors)
-  const verdict = await verifyExport(linesOf(readExport(file, json)), publicKey, { anchors })
+  const verdict = await verifyExport(exactLinesOf(readExport(file, json)), publicKey, { anchors })
   if (verdict.problem !== undefined) process.exitCode = 1
   if (json) sayJson(jsonOf(file, verdict))
   else if (verdict.problem !== undefined) say(`${file}: ${verdict.problem}`)
