@@ -51,8 +51,9 @@ function voteWords({ requires, votes }: Action): string[] {
   ]
 }
 
-const oneVote = ({ by, verdict, at, ...vote }: Vote): string => `${by.name} ${verdict}d${vote.for ? ` for ${vote.for.name}` : ''} ${at}`
+const oneVote = ({ by, verdict, at, counts, ...vote }: Vote): string =>
+  `${by.name} ${verdict}d${vote.for ? ` for ${vote.for.name}` : ''} ${at}${counts === false ? ' (void)' : ''}`
 
 /** A person counts once, even if several people vote in their place. */
 const countRights = (votes: readonly Vote[], verdict: Vote['verdict']): number =>
-  new Set(votes.filter((vote) => vote.verdict === verdict).map((vote) => (vote.for ?? vote.by).id)).size
+  new Set(votes.filter((vote) => vote.counts !== false && vote.verdict === verdict).map((vote) => (vote.for ?? vote.by).id)).size
