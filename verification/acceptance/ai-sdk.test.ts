@@ -208,6 +208,26 @@ test('a call that was edited elsewhere and is done stays done on the page when t
   expect(it.target.writes).toHaveLength(2)
 })
 
+test('edited, taken back and approved elsewhere below a message that waited: the card shows what ran', async () => {
+  await using it = await start([{ calls: [CALL] }, { text: 'Done.' }, { text: 'It is sunny.' }])
+  const page = it.open()
+  await page.chat.sendMessage({ text: 'Do it' })
+  await page.chat.sendMessage({ text: 'How is the weather?' })
+  const asked = page.calls[0]?.approval?.id ?? ''
+  const [{ id }] = await it.waiting()
+  const decide = (body: object) => it.server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve', ...body })
+  await decide({ arguments: { what: 'better' }, startAfter: 'PT1H' })
+  const { revision, digest } = await it.server.admin.post(`/api/actions/${id}/undo`)
+  await decide({ revision, digest })
+  await it.server.settle()
+  // The browser still has the first card, and answers it: too late, and harmless.
+  await page.chat.addToolApprovalResponse({ id: asked, approved: true })
+  await expect.poll(() => page.finished).toEqual(['tool-calls', 'tool-calls', 'stop'])
+  expect(page.calls).toMatchObject([{ state: 'output-available', input: { what: 'better' }, approval: { approved: true } }])
+  expect(page.calls[0]?.approval?.id).not.toBe(asked)
+  expect(it.target.writes.map(({ body }) => body)).toMatchObject([{ what: 'better' }])
+})
+
 test('the same decision twice, as after a broken connection, runs nothing twice', async () => {
   await using it = await start([{ calls: [CALL] }, { text: 'Done.' }])
   const page = it.open()

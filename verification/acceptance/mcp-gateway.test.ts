@@ -111,6 +111,23 @@ test('what people said instead of yes, and what they changed, is told in words',
   expect(JSON.stringify(wrong.content)).toContain('what must have at least 1 character')
 })
 
+test('an edit that was taken back and approved later is told like every other edit: with the arguments that ran', async () => {
+  await using target = await answering()
+  await using server = await startGateway(target)
+  await using client = await MCP_CLIENTS[2].connect({ url: `${server.url}/mcp`, key: await agentKey(server) })
+  const asked = await client.call('keyed', { what: 'much' })
+  const { actionId } = asked.structuredContent as { actionId: string }
+  const decide = (body: object) => server.admin.post(`/api/actions/${actionId}/decision`, { verdict: 'approve', ...body })
+  await decide({ arguments: { what: 'little' }, startAfter: 'PT1H' })
+  const { revision, digest } = await server.admin.post(`/api/actions/${actionId}/undo`)
+  await decide({ revision, digest })
+  await server.settle()
+  const told = JSON.stringify((await client.call('keyed', { what: 'much' })).content)
+  expect(told).toContain(`what was approved is revision ${revision}, with these arguments:`)
+  expect(told).toContain('little')
+  expect(target.writes.map(({ body }) => body)).toMatchObject([{ what: 'little' }])
+})
+
 /** Connects a client of 2026-07-28 that can open links for a person. `open` decides what happens there. */
 async function linkClient(url: string, key: string, open: (link: string) => Promise<'accept' | 'decline' | 'cancel'>) {
   const client = new Client(

@@ -17,6 +17,7 @@ export {
   OUTCOME_STATUSES,
   type OutcomeFacts,
   type OutcomeStatus,
+  ranWith,
   whyExpired,
 } from './action/outcome.ts'
 export { type Command, readCommand, shortIdOf } from './commands.ts'

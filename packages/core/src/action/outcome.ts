@@ -119,8 +119,8 @@ function cancelledOutcome({ id, error, executor, decidedAt }: OutcomeFacts): Act
   return { status: 'cancelled', text: joined(`This was cancelled before it began (${id}).`, why, 'Nothing was carried out.') }
 }
 
-/** Says with which arguments it ran, where they may not be those that were proposed. */
-function ranWith({ revision, revised, arguments: args, redactedAt }: OutcomeFacts): string {
+/** Says with which arguments it ran, where they may not be those that were proposed; otherwise an empty text. */
+export function ranWith({ revision, revised, arguments: args, redactedAt }: OutcomeFacts): string {
   if (revision === 1 || redactedAt !== undefined) return ''
   const shown = JSON.stringify(args)
   if (revised?.why === 'edit')

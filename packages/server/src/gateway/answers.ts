@@ -1,4 +1,4 @@
-import { type Action, assert, isSettled, type JsonObject, type JsonValue } from '@countersign/core'
+import { type Action, assert, isSettled, type JsonObject, type JsonValue, ranWith } from '@countersign/core'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { contentOf } from './content.ts'
 
@@ -43,7 +43,7 @@ function openAnswer(action: Action, url: string): CallToolResult {
 function settledAnswer(action: Action, { isRepeated }: Answering): CallToolResult {
   if (action.state !== 'succeeded') return refusal(action)
   const { result = null } = action
-  const notes = [...editNote(action), ...(isRepeated ? [repeatNote(action)] : [])]
+  const notes = [ranWith(action), isRepeated ? repeatNote(action) : ''].filter((note) => note !== '')
   const own = contentOf(result) ?? {
     content: [{ type: 'text', text: textOf(result, action) }],
     ...(isObject(result) && { structuredContent: result }),
@@ -56,12 +56,6 @@ const isObject = (value: JsonValue): value is JsonObject => typeof value === 'ob
 function textOf(result: JsonValue, { description }: Action): string {
   if (result === null) return `Done: ${description}.`
   return typeof result === 'string' ? result : JSON.stringify(result)
-}
-
-/** Describes the changes that people made before they approved. */
-function editNote({ revised, arguments: args }: Action): string[] {
-  if (revised?.why !== 'edit') return []
-  return [`Note: ${revised.by?.name ?? 'a person'} changed the arguments before approving. What ran had these: ${JSON.stringify(args)}`]
 }
 
 /** Tells a client that meant a new call, and not a repeat of the earlier one, how to make it. */

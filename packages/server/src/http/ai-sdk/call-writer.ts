@@ -70,8 +70,8 @@ export function createCallWriter({ send, client }: CallWriterOptions): CallWrite
   function respond(toolCallId: string, call: Call, action: Action, approved: boolean): void {
     if (call.asked === undefined || call.isEnded) return
     const shown = idOf(toolCallId, action)
-    if (approved && call.asked !== shown && action.revised?.why === 'edit') {
-      // Shown with what runs, not with what was proposed.
+    if (approved && call.asked !== shown) {
+      // Another revision than the client was asked for: shown with what runs, whatever the latest change of it was.
       send({ type: 'tool-input-available', toolCallId, toolName: call.name, input: action.arguments as JsonObject })
       request(toolCallId, action)
       call.asked = shown
