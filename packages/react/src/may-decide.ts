@@ -29,11 +29,14 @@ export function whyNot(
   if (me.kind !== 'person') return 'Only persons decide.'
   if (me.scopes?.includes('decide') === false) return 'Your key may not decide.'
   const { requires, votes = [] } = action
-  const asked = requires.notRequester ? askedBy(action).map(({ id, personId = id }) => personId) : []
+  const asked = askedBy(action).map(({ id, personId = id }) => personId)
   const used = votes.filter((vote) => vote.counts !== false && vote.by.id !== me.id).map((vote) => (vote.for ?? vote.by).id)
-  const lenders = standsFor.filter(({ id }) => ![...asked, ...used].includes(id))
-  if (![me, ...lenders].some((person) => holds(person, requires))) return `Waiting for someone with the role ${rolesText(requires)}.`
-  return asked.includes(me.id) ? 'You asked for this, so someone else must decide.' : null
+  const isOwn = holds(me, requires)
+  const isFree = ({ id }: Principal) => !used.includes(id) && !(requires.notRequester && asked.includes(id))
+  if (!isOwn && !standsFor.some((person) => isFree(person) && holds(person, requires)))
+    return `Waiting for someone with the role ${rolesText(requires)}.`
+  // Who asked votes in nobody's place, whatever the rule says.
+  return asked.includes(me.id) && (requires.notRequester || !isOwn) ? 'You asked for this, so someone else must decide.' : null
 }
 
 /** True for somebody who is counted among those who have seen an action. The server decides who of them may. */

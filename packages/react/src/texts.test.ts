@@ -50,6 +50,10 @@ test('in the place of others one decides while they did not ask for it, and thei
   expect(whyNot(action({ votes: [{ ...votes[0], by: SAM, for: fay }] }), ADA, [fay])).toMatch(/^Waiting for/)
   expect(whyNot(action({ votes: [{ ...votes[0], by: ADA, for: fay }] }), ADA, [fay]), 'their own may be changed').toBeNull()
   expect(whyNot(action({ votes: [{ ...votes[0], counts: false }] }), ADA, [fay])).toBeNull()
+  const anybody = { requires: { ...requires, notRequester: false } }
+  expect(whyNot(action({ ...anybody, requesters: [SAM, ADA] }), ADA, [fay]), 'who asked, in nobody’s place').toMatch(/^You asked for this/)
+  expect(whyNot(action({ ...anybody, requesters: [ADA] }), { ...ADA, roles: ['finance'] }, [fay]), 'in their own right').toBeNull()
+  expect(whyNot(action({ ...anybody, requesters: [fay] }), ADA, [fay]), 'what she may approve herself, her delegate may').toBeNull()
 })
 
 test('a vote that does not count is no vote of its person and no approval, and the card says so', () => {

@@ -1,9 +1,10 @@
 import { isCountersignError, type PolicyDocument, type Principal, type Vote } from '@countersign/core'
 import { defineTool } from '@countersign/toolkit'
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openBareGate, rowOf } from '../../../../../verification/testing/bare-gate.ts'
 import { hurriedClock } from '../../../../../verification/testing/open-gate.ts'
-import { openTempSqlite } from '../../../../../verification/testing/temp-store.ts'
+import { openTempSqlite, raw } from '../../../../../verification/testing/temp-store.ts'
 import { compilePolicy, fixedPolicies } from '../../policy/index.ts'
 import { events, principals } from '../../store/index.ts'
 import { listWaitingFor } from '../read/inbox-query.ts'
@@ -105,6 +106,45 @@ test('who asked approves by no delegation, their own or another’s', async () =
   await desk.lend(gil, fay)
   expect(await desk.vote(id, fay), 'in another’s place').toBe('forbidden')
   expect(await desk.vote(id, gil)).toBe('approved')
+})
+
+test('who asked or edited votes in nobody’s place, also where the rule lets those vote who asked', async () => {
+  await using desk = await open({})
+  const mia = person('mia', 'member')
+  const agent: Principal = { id: 'prn_mias', kind: 'agent', name: 'mias', roles: ['agent'], personId: mia.id }
+  await desk.store.transact(function* () {
+    for (const one of [mia, agent]) yield* principals.savePrincipal(one, 1)
+  })
+  await desk.lend(fay, mia)
+  for (const by of [mia, agent]) {
+    const id = await desk.propose(by)
+    expect(await desk.vote(id, mia), by.name).toBe('forbidden')
+    expect(await desk.vote(id, vic, 'decline'), by.name).toBe('forbidden')
+    expect(await desk.store.read(() => listWaitingFor(mia, { limit: 10 }, desk.nowMs()))).toEqual([])
+    expect(await desk.vote(id, fay), 'she did not ask').toBe('approved')
+  }
+  const id = await desk.propose()
+  const { digest } = await rowOf(desk.store, id)
+  const edit = { verdict: 'approve', revision: 1, digest, arguments: { cents: 9 } } as const
+  expect(await desk.gate.decide(id, edit, { principal: mia })).toMatchObject({ state: 'proposed', revision: 2, votes: [] })
+  const approval = { verdict: 'approve', revision: 2, digest: (await rowOf(desk.store, id)).digest } as const
+  await expect(desk.gate.decide(id, approval, { principal: mia }), 'she has no vote on it any more').rejects.toMatchObject({
+    code: 'not_found',
+  })
+  expect(await desk.gate.decide(id, approval, { principal: fay })).toMatchObject({ state: 'approved', votes: [{ by: { id: fay.id } }] })
+  expect(await desk.vote(await desk.propose(), mia), 'what fay’s agent asked she may approve, and so may her delegate').toBe('approved')
+})
+
+test('a vote in the place of another does not count of whom asked for the action after it', async () => {
+  await using desk = await open({ quorum: 2 })
+  await desk.lend(fay, vic)
+  const id = await desk.propose()
+  expect(await desk.vote(id, vic)).toBe('proposed')
+  await desk.store.transact(() => raw(sql`update action set requesters = ${JSON.stringify([bot.id, vic.id])} where id = ${id}`))
+  const row = await rowOf(desk.store, id)
+  expect(await desk.store.read(() => viewVotes(row, desk.nowMs()))).toMatchObject([{ by: { id: vic.id }, counts: false }])
+  expect(await desk.vote(id, gil)).toBe('proposed')
+  expect(await desk.vote(id, fay)).toBe('approved')
 })
 
 test('a right counts once, however many use it, and its owner’s own vote before the others', async () => {

@@ -15,7 +15,7 @@ type Asked = Pick<ActionRow, 'requested_by' | 'session_id' | 'requesters' | 'edi
 
 const NOBODY: ReadonlySet<string> = new Set()
 
-/** Why somebody may not decide under `notRequester`. */
+/** Why somebody who asked may not decide: under `notRequester`, or in the place of another. */
 export const ASKED_THEMSELVES = 'they asked for it themselves, so somebody else has to decide'
 
 /** The people who may not decide because they asked for the action. */
@@ -59,6 +59,14 @@ export function* lentSince(voter: string, lender: string, nowMs: number): Tx<num
   return times.length > 0 ? Math.min(...times) : undefined
 }
 
+/**
+ * True for somebody who asked for an action. Whatever its rule says, they vote on it in nobody's place: without a role that decides, they
+ * would ask and approve alone.
+ */
+export function* askedThemselves(row: Asked, personId: string): Tx<boolean> {
+  return (yield* askingPersons(row)).has(personId)
+}
+
 type Lent = Pick<VoteRow, 'principal_id' | 'for_id' | 'created_at'>
 
 /** True for a vote in one's own right, and for one in the place of somebody while the delegation lasts that it was given under. */
@@ -76,6 +84,7 @@ function* findLentRight(
   const lenders: string[] = []
   for (const id of lenderIds) if (!excluded.has(id) && (yield* holdsNow(id, requires))) lenders.push(id)
   if (lenders.length === 0) return { refusal: `the role ${rolesText(requires)} is needed` }
+  if (yield* askedThemselves(row, principal.id)) return { refusal: ASKED_THEMSELVES }
   const [first] = lenders
   // Where one vote decides, nobody has voted on what waits.
   if (first !== undefined && row.state === 'proposed' && requires.quorum === 1 && requires.declineQuorum === 1) return { forId: first }

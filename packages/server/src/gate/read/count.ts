@@ -1,6 +1,6 @@
 import { countedVotes, type Requirements, type Tally, tallyVotes } from '@countersign/core'
 import type { ActionRow, Tx, VoteRow, votes } from '../../store/index.ts'
-import { excludedBy, holds, holdsNow, isStillLent } from '../decide/rights.ts'
+import { askedThemselves, excludedBy, holds, holdsNow, isStillLent } from '../decide/rights.ts'
 
 /** A vote to be counted; one that is about to be cast comes without the person behind it. */
 export type Paper = VoteRow | votes.HeldVote
@@ -12,7 +12,8 @@ export interface Count extends Tally {
 
 /**
  * Counts votes on an action, the earliest first, by what is true now: who lost the role, or asked for the action meanwhile, is not
- * counted; nor is who voted for somebody who did, or whose delegation ended, even if they were given another.
+ * counted; nor is who voted for somebody who did, or whose delegation ended, even if they were given another. A vote in the place of
+ * another never counts of whom asked, even where the rule lets those vote who asked.
  */
 export function* countVotes(row: ActionRow, requires: Requirements, cast: readonly Paper[], nowMs: number): Tx<Count> {
   const excluded = yield* excludedBy(requires, row)
@@ -21,8 +22,10 @@ export function* countVotes(row: ActionRow, requires: Requirements, cast: readon
     // By person: in older databases, the person at the server's machine may have voted under another id with the bootstrap key.
     const voter = ('voter_person' in vote && vote.voter_person) || vote.principal_id
     const right = ('holder_person' in vote && vote.holder_person) || (vote.for_id ?? voter)
-    const isLent = right === voter || (yield* isStillLent({ principal_id: voter, for_id: right, created_at: vote.created_at }, nowMs))
-    const isFree = isLent && !excluded.has(voter) && !excluded.has(right)
+    const lent = { principal_id: voter, for_id: right, created_at: vote.created_at }
+    const isOwn = right === voter
+    const hasRight = isOwn || ((yield* isStillLent(lent, nowMs)) && !(yield* askedThemselves(row, voter)))
+    const isFree = hasRight && !excluded.has(voter) && !excluded.has(right)
     const counts =
       isFree &&
       ('holder_kind' in vote

@@ -49,7 +49,8 @@ export function* listWaitingFor(
 
 /**
  * Returns a check that is true of what somebody may vote on, in their own right or in the place of a lender. It may also be true where
- * votes of others stand in the way, or the action does not say who asked for it: `findRight` has the last word.
+ * votes of others stand in the way, the action does not say who asked for it, or they asked for it and would vote in the place of a lender:
+ * `findRight` has the last word.
  */
 function* judgeFor(principal: Principal, lenderIds: readonly string[], listed: readonly waits.Waiting[]) {
   const ids = [...new Set([...lenderIds, ...listed.flatMap((one) => waits.readWaitsFor(one).askedBy.filter((id) => id !== null))])]
