@@ -46,6 +46,11 @@ export interface EngineOptions {
   instance?: InstanceSettings
   /** Called before the start accepts a copy, with what that takes over. Default: does nothing. */
   onAccepting?: ((open: OpenActions) => void) | undefined
+  /**
+   * Called when the database is open, before the policy of the configuration comes into force and before any work begins. What it throws
+   * ends the start. Default: does nothing.
+   */
+  beforeStart?: (() => Promise<void>) | undefined
 }
 
 /** How many actions are executed concurrently. */
@@ -121,10 +126,12 @@ export async function openEngine({
   executions = DEFAULT_EXECUTIONS,
   modelCalls = MODEL_CALLS,
   instance = USUAL_INSTANCE,
+  beforeStart,
   ...options
 }: EngineOptions): Promise<Engine> {
   const runtime = await openRuntime(database, { clock, executions: executions.perProcess, modelCalls, instance, log: options.log })
   try {
+    await beforeStart?.()
     const isAlone = database.kind === 'sqlite'
     const besideKey = options.auditKeyFile === undefined ? undefined : `${options.auditKeyFile}.head`
     const headFile = options.headFile ?? besideKey ?? (isAlone ? join(database.dataDir, 'record.head') : undefined)

@@ -23,6 +23,7 @@ import { createSignInLinks, mintLinkToken, signInLink } from './identity/sign-in
 import type { OpenActions } from './instance/index.ts'
 import { type ChainLink, type Circuits, createCircuits, modelChain, openModel } from './models/index.ts'
 import { ownFilesOf } from './own-files.ts'
+import { createPortHold, orPortTaken, type PortHold } from './port-hold.ts'
 import { tightenFiles } from './private-files.ts'
 import { thisMachine } from './store/index.ts'
 
@@ -85,7 +86,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 async function start(options: ServerOptions): Promise<RunningServer> {
   const { config, settings, log, clientKey } = options
   const sender = config.anchor && openAnchor({ settings: config.anchor, network: config.network, clock: systemClock, log })
-  const engine = await openServerEngine(options, sender)
+  await using port = createPortHold(settings)
+  const engine = await openServerEngine(options, sender, port.take)
   const { store, clock } = engine
   const streams = createStreams()
   const stopping = new AbortController()
@@ -134,7 +136,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
       prices: config.prices,
       gatewaySecret: await openSecret(store, 'gateway_secret'),
     })
-    const url = await listen(app, settings)
+    const url = await listen(app, settings, port)
     const local = signInLinks && (await openLocalConsole({ app, settings, url, secret: signInLinks.secret, log }))
     const rounds = await startRounds(opened)
     checkpoint('start.listening')
@@ -171,6 +173,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
 async function openServerEngine(
   { config, settings, log, clock, previewTimeoutMs, onAccepting }: ServerOptions,
   sender: AnchorSender | undefined,
+  beforeStart: () => Promise<void>,
 ): Promise<Engine> {
   // All agents share the state of a model.
   const circuits = createCircuits(thisMachine)
@@ -179,6 +182,7 @@ async function openServerEngine(
   tightenFiles({ dataDir: settings.dataDir, files: [auditKeyFile, headFile, instance.file] }, log)
   return openEngine({
     ...{ database, clock, previewTimeoutMs, instance, executions, modelCalls, auditKeyFile, headFile, agents, log, onAccepting },
+    beforeStart,
     anchor: sender && { sender, file: config.anchor?.file },
     tools: config.tools,
     sources: config.sources.values(),
@@ -262,21 +266,18 @@ function nameOf(database: Settings['database']): string {
   return `postgres://${host}${pathname}`
 }
 
-async function listen(app: App, { host, port }: Settings): Promise<string> {
+async function listen(app: App, { host, port }: Settings, hold: PortHold): Promise<string> {
   try {
+    await app.ready()
+    // As late as possible: another program could take the port in between.
+    await hold[Symbol.asyncDispose]()
     return await app.listen({ host, port })
   } catch (error) {
     // Its timers would keep the process alive.
     await app.close()
-    if (!isPortTaken(error)) throw error
-    throw new Error(`port ${port} is in use: stop what listens there, or choose another with --port (0 takes any free one)`, {
-      cause: error,
-    })
+    throw orPortTaken(error, port)
   }
 }
-
-/** Returns true for the error of a port that another program listens on. */
-export const isPortTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
 
 interface AgentOpening {
   config: Config

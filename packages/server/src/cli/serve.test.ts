@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runCommandLine } from '../../../../verification/testing/run-command.ts'
-import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
+import { startTestServer, temporaryFolder } from '../../../../verification/testing/test-server.ts'
 
 test('serve ends when another program listens at its port', async () => {
   using folder = temporaryFolder()
@@ -23,4 +23,30 @@ test('serve ends when another program listens at its port', async () => {
   } finally {
     other.close()
   }
+})
+
+test('a start that fails because its port is taken leaves the policy in force as it was', async () => {
+  const shop = { routes: { baseUrl: 'http://127.0.0.1:9', tools: { pay: { method: 'POST' as const, path: '/pay' } } } }
+  const config = (verdict: 'allow' | 'deny') => ({
+    tools: { shop },
+    policy: { default: 'ask' as const, rules: [{ name: 'pay', match: { tool: 'shop.pay' }, verdict }] },
+  })
+  await using server = await startTestServer({ config: config('deny') })
+  await server.stop()
+  const before = await server.dump()
+  const other = createServer()
+  await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))
+  try {
+    const { database, dataDir } = server
+    const environment = database.kind === 'postgres' ? { DATABASE_URL: database.url } : {}
+    const { port } = other.address() as AddressInfo
+    const start = startTestServer({ config: config('allow'), place: { dataDir, environment }, flags: { port } })
+    await expect(start).rejects.toThrow(`port ${port} is in use`)
+  } finally {
+    other.close()
+  }
+  const after = await server.dump()
+  expect(after.policy_version).toEqual(before.policy_version)
+  expect(after.policy_version).toHaveLength(1)
+  expect(after.audit).toEqual(before.audit)
 })

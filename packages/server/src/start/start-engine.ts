@@ -12,7 +12,9 @@ import { openTools } from './open-tools.ts'
 import { startRecord } from './start-record.ts'
 import { createWork } from './work.ts'
 
-export interface StartOptions extends Omit<EngineOptions, 'database' | 'clock' | 'executions' | 'modelCalls' | 'instance'>, Runtime {
+export interface StartOptions
+  extends Omit<EngineOptions, 'database' | 'clock' | 'executions' | 'modelCalls' | 'instance' | 'beforeStart'>,
+    Runtime {
   executions: ExecutionLimits
   /** Accepts the database although it looks like a copy. Default false. */
   acceptCopy?: boolean
@@ -27,6 +29,8 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   const { store, clock, hub, dispatch, timers, deliveries, sealer, reconciler, tally, membership, guard, log } = options
   const { agents, executions, isAlone = false, acceptLoss = false, webhooks, previewTimeoutMs } = options
   const byName = new Map(agents.map((agent) => [agent.name, agent]))
+  // Before the policy comes into force: a start that fails for its key has changed nothing.
+  const auditKey = await openAuditKey(store, options.auditKeyFile)
   const { registered, policies } = await openTools({
     ...{ store, clock, log },
     configured: options.tools,
@@ -61,7 +65,6 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     giveBackStep: dispatch.giveBackStep,
     onRunEnded: hub.onRunEnded,
   })
-  const auditKey = await openAuditKey(store, options.auditKeyFile)
   const pushKey = await openPushKey(store, webhooks?.publicUrl)
   checkpoint('start.opened')
   const sender =
