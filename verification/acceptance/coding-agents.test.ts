@@ -273,6 +273,31 @@ test('an approval that came too late for a permission prompt over MCP is for the
   }
 })
 
+test('people have the whole limit behind a proxy, too: while they are asked, a hook is never silent for long', async () => {
+  const clock = manualClock(Date.now())
+  const { server } = await startCodingDesk(undefined, clock)
+  const { key } = await server.makeKey({ name: 'b', kind: 'agent', roles: ['agent'] })
+  let isOver = false
+  const asked = fetch(`${server.url}/hooks/claude?limit=86400`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ session_id: 's9', cwd: FOLDER, hook_event_name: 'PreToolUse', ...bash('npm run build') }),
+  }).finally(() => {
+    isOver = true
+  })
+  const card = await waiting(server)
+  while (!isOver) {
+    clock.pass(15_000)
+    await server.admin.get('/api/me')
+  }
+  const answer = await asked
+  await decide(server, card, { verdict: 'approve' })
+  const text = await answer.text()
+  // Claude Code takes an empty answer for a consent: one that breaks off must not look like it.
+  expect(text).toMatch(/^\{ *"/)
+  expect(decisionOf({ body: JSON.parse(text) } as ApiAnswer)).toBe('allow')
+})
+
 test('a host that drops its request withdraws the card', async () => {
   const desk = await startCodingDesk()
   const gone = new AbortController()

@@ -78,6 +78,8 @@ test('a hook asks again when its connection breaks, and when the server, or a pr
     (request) => request.destroy(),
     problem(503),
     problem(502),
+    problem(504),
+    (_, response) => void response.write('{ ', () => response.destroy()),
     (_, response) => response.end('{"decision":"later"}'),
     (_, response) => response.end('{"hookSpecificOutput":{"permissionDecision":"allow"}}'),
   ])
@@ -85,10 +87,10 @@ test('a hook asks again when its connection breaks, and when the server, or a pr
     code: 0,
     stdout: expect.stringMatching(ALLOWED),
   })
-  expect(queries).toHaveLength(5)
+  expect(queries).toHaveLength(7)
   const limits = queries.map((query) => Number(query.get('limit')))
   expect(limits).toEqual(limits.toSorted((a, b) => b - a))
-  expect(limits[4]).toBeLessThan(limits[0] ?? 0)
+  expect(limits[6]).toBeLessThan(limits[0] ?? 0)
 })
 
 test.each(HOOK_HOSTS)(

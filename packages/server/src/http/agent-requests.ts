@@ -120,6 +120,7 @@ export function agentRequestRoutes(app: App, deps: HttpDeps): void {
       return whenThere(
         reply,
         once(deps, caller, async () => atPause(deps, await agentLoop.callRequest(request.params.id, caller), request, reply)),
+        { clock },
       )
     },
   )
@@ -143,6 +144,7 @@ export function agentRequestRoutes(app: App, deps: HttpDeps): void {
           await gate.decide(place.actionId, { verdict: approved ? 'approve' : 'decline', ...rest }, partOf(caller, 'decision'))
           return atPause(deps, place, request, reply)
         }),
+        { clock },
       )
     },
   )

@@ -6,6 +6,7 @@ import { whenHungUp } from '../gateway/read-until.ts'
 import type { Holders } from '../hooks/holders.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
+import { whenThere } from './slow-answer.ts'
 
 const Params = z.object({ host: z.enum(HOSTS) })
 const Query = z.object({
@@ -62,7 +63,7 @@ export function hookRoutes(app: App, deps: HttpDeps, holders: Holders): void {
       const [{ answerHook }, { HOOK_SHAPES }] = await Promise.all([import('../hooks/answer-hook.ts'), import('../hooks/shapes/index.ts')])
       const shape = HOOK_SHAPES[request.params.host]
       const event = shape.read(request.body, named)
-      return answerHook(
+      const answer = answerHook(
         { ...deps, holders },
         {
           request,
@@ -76,6 +77,8 @@ export function hookRoutes(app: App, deps: HttpDeps, holders: Holders): void {
           consoleUrl: deps.publicUrl ?? `${request.protocol}://${request.host}`,
         },
       )
+      // People may take longer than a proxy waits for a silent server.
+      return whenThere(reply, answer, { clock: deps.clock })
     },
   )
 }

@@ -40,7 +40,7 @@ export async function askUntilAnswered(
 /** Nobody listens, or the connection broke. */
 const AWAY_CODES: readonly unknown[] = ['ECONNREFUSED', 'ECONNRESET']
 /** The server has only started, or a proxy before it cannot reach it. */
-const AWAY_STATUSES = [502, 503]
+const AWAY_STATUSES = [502, 503, 504]
 
 function mayBeBack(error: unknown): boolean {
   if (error instanceof Refused) return AWAY_STATUSES.includes(error.status)
