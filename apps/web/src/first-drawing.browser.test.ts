@@ -7,7 +7,7 @@ import { type HostileServer, startHostileServer } from './testing/hostile-server
 import { launchBrowser } from './testing/launch.ts'
 
 const MARKS = /\/marks-.*\.js$/
-const LIST = /\/api\/actions\?state=proposed/
+const LIST = /\/api\/actions\?state=proposed(?!.*delegated)/
 let server: HostileServer
 let browser: Browser
 let page: Page
