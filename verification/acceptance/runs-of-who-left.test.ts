@@ -162,6 +162,55 @@ test('the stream of a message that waits ends when its session’s owner is disa
   hold.resolve({ text: 'too late' })
 })
 
+test('what waits of somebody whose role was taken away is not acted on at its turn: a message, and a request, which is rejected', async () => {
+  const hold = Promise.withResolvers<void>()
+  await using desk = await openDesk(async ({ messages }) => {
+    await hold.promise
+    return { text: `heard ${messages.filter(({ role }) => role === 'user').map(({ content }) => content)}` }
+  })
+  const { server, brain, bob } = desk
+  const mia = await server.as({ name: 'Mia', kind: 'person', roles: ['member'] })
+  const sessionId = await sessionOf(bob)
+  await bob.post(`/api/sessions/${sessionId}/participants`, { person: mia.principal.id })
+  const { requestId } = await mia.post('/api/agent-requests', { sessionId, message: 'pay me later' })
+  await write(bob, sessionId, 'first')
+  await asked(desk, 1)
+  expect((await write(mia, sessionId, 'pay me')).queued).toBe(true)
+  await write(bob, sessionId, 'second')
+  await server.admin.send('PATCH', `/api/people/${mia.principal.id}`, { body: { roles: ['viewer'] } })
+  expect((await mia.send('POST', `/api/sessions/${sessionId}/messages`, { body: { content: 'more' } })).status).toBe(403)
+  hold.resolve()
+  await server.settle()
+  const called = await bob.post(`/api/agent-requests/${requestId}/execute`, {})
+  expect(called).toMatchObject({ status: 'rejected', message: expect.stringMatching(/^Mia has no role to ask for anything any more/) })
+  await server.settle()
+  expect(brain.calls).toHaveLength(2)
+  const said = await saidIn(server, sessionId)
+  expect(said).toContain('heard first,second')
+  expect(said).toEqual(expect.arrayContaining(['pay me', 'pay me later']))
+  const { items } = await server.admin.get(`/api/sessions/${sessionId}/messages`)
+  expect(items.filter(({ queued }: { queued?: boolean }) => queued)).toEqual([])
+})
+
+test('a held request of somebody who is no longer invited is rejected when somebody calls it', async () => {
+  await using desk = await openDesk(() => ({ text: 'Done.' }))
+  const { server, brain, bob } = desk
+  const mia = await server.as({ name: 'Mia', kind: 'person', roles: ['member'] })
+  const sessionId = await sessionOf(bob)
+  await bob.post(`/api/sessions/${sessionId}/participants`, { person: mia.principal.id })
+  const { requestId } = await mia.post('/api/agent-requests', { sessionId, message: 'pay me' })
+  const own = await bob.post('/api/agent-requests', { sessionId, message: 'go' })
+  await bob.send('DELETE', `/api/sessions/${sessionId}/participants/${mia.principal.id}`)
+  const execute = (id: string) => bob.post(`/api/agent-requests/${id}/execute`, {})
+  const rejected = { status: 'rejected', message: expect.stringMatching(/^Mia is no longer invited to this session/) }
+  expect(await execute(requestId)).toMatchObject(rejected)
+  expect(await execute(requestId), 'called again').toMatchObject(rejected)
+  expect(await bob.get(`/api/agent-requests/${requestId}`)).toMatchObject(rejected)
+  expect(brain.calls).toEqual([])
+  expect(await execute(own.requestId)).toMatchObject({ status: 'completed' })
+  expect(brain.calls).toHaveLength(1)
+})
+
 test('nobody writes on in a session whose owner is disabled', async () => {
   await using desk = await openDesk(() => ({ text: 'Done.' }))
   const { server, lea, bob } = desk

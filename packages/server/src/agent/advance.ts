@@ -3,7 +3,7 @@ import { writeSession } from '../gate/index.ts'
 import { loadSession, type RunRow, type SessionState, type Tx } from '../store/index.ts'
 import type { AgentDeps, AgentState } from './agent.ts'
 import { disabledBehind, endForDisabled, waitsForDisabled } from './disabled.ts'
-import { startRun } from './run.ts'
+import { startQueuedRun } from './run.ts'
 import { takeStep } from './step.ts'
 
 type Next = { do: 'nothing' } | { do: 'end_for_disabled' } | { do: 'start_run' } | { do: 'step'; found: SessionState; run: RunRow }
@@ -43,7 +43,7 @@ async function takeSteps(deps: AgentDeps, state: AgentState, sessionId: string):
         const writer = yield* writeSession(outbox, sessionId, now)
         // Asked again inside the transaction: since the read, the queue may have been taken.
         if ((yield* nextOf(writer.state)).do !== 'start_run') return
-        yield* startRun(outbox, writer, now)
+        yield* startQueuedRun(outbox, writer, now)
         yield* writer.finish()
       })
       checkpoint('run.after_start')

@@ -19,6 +19,7 @@ import { requireParticipant } from './participants.ts'
 import { startRun } from './run.ts'
 import { addNote, sessionNow, writeVisibleSession } from './session.ts'
 import { judgeWord, readVote } from './typed-words.ts'
+import { dropOfFormerWriters } from './who-writes.ts'
 
 const TITLE_LENGTH = 80
 
@@ -144,6 +145,7 @@ function* takeMessage(deps: AgentDeps, context: CallerContext, { sessionId, cont
     if (isBusy) {
       posted = { messageId: yield* addUserMessage(opened, content, 'queued'), queued: true }
     } else {
+      yield* dropOfFormerWriters(writer, now)
       const runId = yield* startRun(outbox, writer, now)
       posted = { messageId: yield* addUserMessage(opened, content, { runId }), runId }
     }

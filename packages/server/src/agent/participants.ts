@@ -1,17 +1,10 @@
-import { CountersignError, type Principal, personOf, type Session } from '@countersign/core'
+import { CountersignError, type Principal, type Session } from '@countersign/core'
 import { type Caller, requireScope, type SessionWriter, transactOnce } from '../gate/index.ts'
 import { participants, principals, type SessionRow, type Tx, tellAccess } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { requireEnabledOwner } from './disabled.ts'
-import { addNote, findVisibleSession, sessionNow, writeOpenSession } from './session.ts'
-
-/** True for the session's owner, and for the person whose agent owns it. */
-function* ownsSession({ owner_id }: SessionRow, principal: Principal): Tx<boolean> {
-  if (owner_id === principal.id) return true
-  if (principal.kind !== 'person') return false
-  const owner = yield* principals.principalById(owner_id)
-  return personOf(owner) === principal.id
-}
+import { findVisibleSession, sessionNow, writeOpenSession } from './session.ts'
+import { dropOfFormerWriters, isParticipant, ownsSession } from './who-writes.ts'
 
 /**
  * Refuses anybody who may only read a session: a message makes the agent act on behalf of the owner. An admin needs an invitation too,
@@ -20,8 +13,7 @@ function* ownsSession({ owner_id }: SessionRow, principal: Principal): Tx<boolea
  */
 export function* requireParticipant(session: SessionRow, principal: Principal): Tx<void> {
   yield* requireEnabledOwner(session)
-  if (yield* ownsSession(session, principal)) return
-  if (yield* participants.findParticipant.first({ session_id: session.id, principal_id: principal.id })) return
+  if (yield* isParticipant(session, principal)) return
   throw new CountersignError('forbidden', `${principal.name} may read this session, not write in it: its owner or an admin can invite them`)
 }
 
@@ -70,26 +62,13 @@ export function uninviteFrom(deps: AgentDeps, sessionId: string, personId: strin
     const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
     if (yield* participants.deleteParticipant.change({ session_id: session.id, principal_id: personId })) {
       yield* writer.audit({ kind: 'uninvited', actor: caller.principal.id, data: { session: session.id, person: personId } })
-      yield* dropQueuedOf(writer, yield* principals.principalById(personId), now)
+      yield* dropOfFormerWriters(writer, now)
       yield* sayWhoWrites(writer)
       yield* writer.save()
       tellAccess(outbox, personId)
     }
     return yield* sessionNow(session.id)
   })
-}
-
-/** Takes what somebody wrote out of the queue, where only their invitation let them write. Whoever called a request of theirs gets its end. */
-function* dropQueuedOf(writer: SessionWriter, person: Principal, now: number): Tx<void> {
-  if (yield* ownsSession(writer.row, person)) return
-  const reason = `${person.name} is no longer invited to this session, so their request was not carried out`
-  for (const { seq, run_id, author_id } of writer.state.queued) {
-    if (author_id !== person.id) continue
-    yield* writer.unqueue(seq)
-    if (run_id === null) continue
-    yield* addNote(writer, `${reason}.`, now, run_id)
-    writer.event({ type: 'error', data: { code: 'cancelled', error: reason, runId: run_id } })
-  }
 }
 
 /** Tells everybody who has the session open who may write in it now. */

@@ -18,6 +18,7 @@ import { requireParticipant } from './participants.ts'
 import { type RequestPlace, viewRequestNow } from './request-answer.ts'
 import { startRun } from './run.ts'
 import { writeVisibleSession } from './session.ts'
+import { dropOfFormerWriters } from './who-writes.ts'
 
 /**
  * Takes a request that does not run by itself: its message is held, and nothing calls the model for it before {@link callRequest}.
@@ -61,7 +62,7 @@ export async function createRequest(
 
 /**
  * Calls for a held request: its run begins now, or at its turn. From then on it runs by itself, even if the caller goes away. A second call
- * changes nothing.
+ * changes nothing. The request of somebody who may not write in the session any more ends without a run.
  * @throws CountersignError `not_found`, `forbidden`.
  */
 export async function callRequest(deps: AgentDeps, requestId: string, caller: Caller): Promise<RequestPlace> {
@@ -74,8 +75,10 @@ export async function callRequest(deps: AgentDeps, requestId: string, caller: Ca
     const writer = yield* writeVisibleSession({ outbox, caller, now }, session.id, [])
     yield* requireParticipant(writer.row, caller.principal)
     if (yield* writer.enqueueHeld(request.held_seq)) {
-      const { open, run } = writer.state
-      if (open.length === 0 && run?.state !== 'open') yield* startRun(outbox, writer, now)
+      // Its author may be another than the caller, and may not write here any more.
+      yield* dropOfFormerWriters(writer, now)
+      const { open, run, queued } = writer.state
+      if (queued.length > 0 && open.length === 0 && run?.state !== 'open') yield* startRun(outbox, writer, now)
       checkpoint('request.calling')
       yield* writer.finish()
     }

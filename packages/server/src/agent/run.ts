@@ -1,5 +1,6 @@
 import { type SessionWriter, type StopReason, stopRun } from '../gate/index.ts'
 import { newId, type Outbox, type QueuedMessage, type RunRow, type SessionState, type Tx } from '../store/index.ts'
+import { dropOfFormerWriters } from './who-writes.ts'
 
 /** Begins a run over what waits in the queue, and wakes the session. Returns the run's id. */
 export function* startRun(outbox: Outbox, writer: SessionWriter, now: number): Tx<string> {
@@ -20,8 +21,9 @@ function firstOf(queued: readonly QueuedMessage[]): { runId: string | null; take
   return { runId: null, taken: end < 0 ? queued : queued.slice(0, end) }
 }
 
-/** Begins the next run when something waits in the queue. */
+/** Begins the next run when something waits in the queue of somebody who may still write in the session. */
 export function* startQueuedRun(outbox: Outbox, writer: SessionWriter, now: number): Tx<void> {
+  yield* dropOfFormerWriters(writer, now)
   if (writer.state.queued.length > 0) yield* startRun(outbox, writer, now)
 }
 

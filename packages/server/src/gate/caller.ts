@@ -82,10 +82,13 @@ export const mayDecide = (principal: Principal, requires: Pick<Requirements, 'ro
 /** Persons with one of these ask agents for something. A member does that and decides nothing. */
 const WRITERS = ['admin', 'approver', 'member']
 
+/** True for programs, and for people with one of these roles. */
+export const isWriter = ({ kind, roles }: Principal): boolean => kind !== 'person' || roles.some((role) => WRITERS.includes(role))
+
 /** @throws CountersignError `forbidden` for a person who has none of these roles: a viewer only reads. */
 export function requireWriter(principal: Principal): void {
   requireScope(principal, ['propose'], 'ask for anything')
-  if (principal.kind !== 'person' || principal.roles.some((role) => WRITERS.includes(role))) return
+  if (isWriter(principal)) return
   throw new CountersignError('forbidden', `${principal.name} may look, not act: the role member, approver or admin is needed`)
 }
 

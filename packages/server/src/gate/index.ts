@@ -2,6 +2,7 @@ export {
   accepterOf,
   type Caller,
   isAdminInScope,
+  isWriter,
   mayDecide,
   partOf,
   requireAdmin,
