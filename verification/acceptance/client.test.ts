@@ -199,6 +199,31 @@ test('who may decide and who asked may carry an action out; an agent still appro
   expect(desk.target.writes).toHaveLength(1)
 })
 
+test('the delegate who approved an action carries it out, as long as the delegation lasts; no other delegate does', async () => {
+  await using desk = await startDesk({ says: [{ calls: [call('c', 'unkeyed', 'x')] }, { calls: [call('d', 'unkeyed', 'y')] }, DONE] })
+  const as = (name: string, roles: string[]) => desk.server.as({ name, kind: 'person', roles })
+  const [fay, gil, del, eve] = await Promise.all([as('Fay', ['approver']), as('Gil', ['approver']), as('Del', []), as('Eve', [])])
+  const lend = (from: ApiClient, to: { principal: { id: string } }) =>
+    from.post('/api/delegations', { to: to.principal.id, expiresIn: 'PT1H' })
+  const lent = await lend(fay, del)
+  await lend(gil, eve)
+  const { stream, proposal, path } = await desk.begin()
+  await del.post(`${path}/decision`, { verdict: 'approve' })
+  const { key } = await desk.server.makeKey({ name: 'half', kind: 'person', person: del.principal.id, scopes: [] })
+  expect(await refusal(desk.server.with({ authorization: `Bearer ${key}` }), `${path}/claim`)).toBe('403 forbidden')
+  expect(await refusal(eve, `${path}/claim`)).toBe('403 forbidden')
+  expect(await refusal(del, `${path}/claim`, { retry: true })).toBe('403 forbidden')
+  const browser = createClient({ baseUrl: desk.server.url, key: 'not needed: the key is in its fetch', fetch: withHeaders(del) })
+  expect(await carryOut(browser, proposal.id)).toMatchObject({ state: 'succeeded', votes: [{ for: { id: fay.principal.id } }] })
+  expect(desk.target.writes).toHaveLength(1)
+
+  const second = (await stream.next('action_proposed', (data) => data.proposal.id !== proposal.id)).proposal
+  await del.post(`/api/actions/${second.id}/decision`, { verdict: 'approve' })
+  await fay.send('DELETE', `/api/delegations/${lent.id}`)
+  expect(await refusal(del, `/api/actions/${second.id}/claim`)).toBe('403 forbidden')
+  expect(desk.target.writes).toHaveLength(1)
+})
+
 /** Returns a fetch for the SDK that sends a caller's headers. */
 const withHeaders =
   (who: ApiClient): typeof fetch =>

@@ -118,6 +118,7 @@ function offersOf(action: Action, inputs: CardInputs, canDecide: boolean, isEdit
   const { state, executor, error } = action
   const may = whyNot(action, inputs.me) === null
   const isUnknown = may && state === 'outcome_unknown'
+  const mayStart = state === 'approved' && (may || isOwnApproval(action, inputs))
   return {
     suggest: canDecide && inputs.onSuggest !== undefined && !isEdited && mayGrant(action),
     lookAgain: canDecide && inputs.onLookAgain !== undefined,
@@ -125,10 +126,14 @@ function offersOf(action: Action, inputs: CardInputs, canDecide: boolean, isEdit
     retry: may && state === 'failed' && inputs.onRetry !== undefined,
     verify: isUnknown && inputs.onVerify !== undefined && error?.retryable === true,
     resolve: isUnknown && inputs.onResolve !== undefined,
-    carryOut: may && state === 'approved' && executor === 'client' && inputs.onCarryOut !== undefined,
-    undo: may && state === 'approved' && Boolean(action.startsAt) && inputs.onUndo !== undefined,
+    carryOut: mayStart && executor === 'client' && inputs.onCarryOut !== undefined,
+    undo: mayStart && Boolean(action.startsAt) && inputs.onUndo !== undefined,
   }
 }
+
+/** True for a delegate's own approval: they may carry it out, or take it back, but nothing that comes later. */
+const isOwnApproval = (action: Action, { me, standsFor }: CardInputs): boolean =>
+  ownVote(action, me)?.verdict === 'approve' && whyNot({ ...action, votes: [] }, me, standsFor) === null
 
 function readingOf(action: Action, version: string, texts: ReadonlySet<string>): Reading {
   const parts = new Map(hiddenParts(action).map((part) => [part.path, part]))

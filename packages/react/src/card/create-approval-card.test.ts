@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { Action, Principal, Vote } from '@countersign/client'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ADA, ago, SAM, sampleAction } from '../testing/actions.ts'
@@ -7,6 +8,8 @@ import { type ApprovalCardStore, type CardSnapshot, createApprovalCard } from '.
 
 const HIGH = sampleAction({ risk: { level: 'high', reasons: ['moves money'], setBy: 'policy' } })
 const REVISED = sampleAction({ revision: 2, digest: 'sha256:2', updatedAt: ago(10) })
+
+const DEL: Principal = { id: 'prn_del', kind: 'person', name: 'Del', roles: ['member'] }
 
 /** A card with a server that answers when the test says so. */
 function openCard(changed: Partial<CardInputs> = {}) {
@@ -60,6 +63,23 @@ const loaded = (card: ApprovalCardStore) => {
   if (shown.state === 'loading') throw new Error('the card is loading')
   return shown
 }
+
+test('a delegate carries out, or takes back, what they approved, and nothing that others approved or that failed', () => {
+  const byDel: Vote = { by: DEL, for: ADA, verdict: 'approve', at: ago(20) }
+  const asked: Partial<Action> = { state: 'approved', executor: 'client', startsAt: ago(-60), votes: [byDel] }
+  const offers = (changed: Partial<Action>, standsFor: readonly Principal[] = [ADA]) => {
+    const action = sampleAction({ ...asked, ...changed })
+    const { carryOut, undo, retry } = loaded(
+      openCard({ action, me: DEL, standsFor, onCarryOut: async () => undefined, onUndo: async () => undefined }).card,
+    ).offers
+    return { carryOut, undo, retry }
+  }
+  const nothing = { carryOut: false, undo: false, retry: false }
+  expect(offers({})).toEqual({ carryOut: true, undo: true, retry: false })
+  expect(offers({}, []), 'the delegation has ended').toEqual(nothing)
+  expect(offers({ votes: [{ by: ADA, verdict: 'approve', at: ago(20) }] })).toEqual(nothing)
+  expect(offers({ state: 'failed' })).toEqual(nothing)
+})
 
 test('an approval is sent once, with the version that was shown, and is not called decided before the action says so', async () => {
   const { card, sent, answer, update } = openCard()

@@ -1,11 +1,11 @@
-import { type Action, assert, type Claim, CountersignError, type JsonObject, type Tool } from '@countersign/core'
+import { type Action, assert, type Claim, CountersignError, type JsonObject, type Principal, type Tool } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, attempts, findAnswer, registeredTools, stored, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, attempts, findAnswer, registeredTools, stored, type Tx, votes } from '../../store/index.ts'
 import { type Caller, mayDecide, requireUnarchived, requireWriter } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { lookAgainAt } from '../deadlines.ts'
 import { refuseRequester } from '../decide/decide.ts'
-import { requirementsOf } from '../decide/rights.ts'
+import { findRight, isStillLent, keyOf, requirementsOf } from '../decide/rights.ts'
 import type { GateDeps } from '../gate.ts'
 import { isoTime, viewAction } from '../read/view.ts'
 import { findVisibleAction } from '../read/visible.ts'
@@ -130,7 +130,10 @@ function requestOf(tool: Tool, args: JsonObject, { target_version }: ActionRow):
   return request ? { ...request, ...(target_version !== null && { ifMatch: target_version }) } : null
 }
 
-/** The action, for who may carry it out: who may decide about it, and the first time also who asked for it. */
+/**
+ * The action, for who may carry it out: who may decide about it themselves, and the first time also the delegate who approved it and who
+ * asked for it.
+ */
 function* findForClaim(actionId: string, again: boolean, { principal }: Caller, nowMs: number): Tx<ActionRow> {
   const row = yield* findVisibleAction(principal, actionId, nowMs)
   requireUnarchived(row)
@@ -138,6 +141,7 @@ function* findForClaim(actionId: string, again: boolean, { principal }: Caller, 
     if (again) yield* refuseRequester(row, principal)
     return row
   }
+  if (!again && (yield* hasApprovedForOther(row, principal, nowMs))) return row
   requireWriter(principal)
   if (again || row.requested_by !== principal.id) {
     throw new CountersignError(
@@ -146,6 +150,14 @@ function* findForClaim(actionId: string, again: boolean, { principal }: Caller, 
     )
   }
   return row
+}
+
+/** True for a person who approved in the place of somebody, while that vote counts. */
+function* hasApprovedForOther(row: ActionRow, principal: Principal, nowMs: number): Tx<boolean> {
+  const { refusal: noRight } = yield* findRight(row, principal, nowMs)
+  const cast = noRight === undefined ? yield* votes.votesOf.all(keyOf(row)) : []
+  const own = cast.find(({ principal_id }) => principal_id === principal.id)
+  return own?.verdict === 'approve' && (yield* isStillLent(own, nowMs))
 }
 
 function startableNow(row: ActionRow, again: boolean, resends: boolean): Startable | undefined {
