@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -111,4 +113,22 @@ test('the tutorial works as it is written: routes, the console, the terminal, an
   await shell.run(`npx countersign approve ${action.id}`)
   await bank.printed('ben now has 700 cents')
   expect(reader.left).toBe(0)
+
+  // The customer closes the account while people decide: what the bank refuses is not called done.
+  const closing = await shell.run(
+    `curl -s -H "authorization: Bearer $AGENT_KEY" -H 'content-type: application/json' -d '{"tool":"bank.setBalance","arguments":{"customer":"ben","cents":600}}' http://127.0.0.1:${port}/api/actions`,
+  )
+  await bank.stop()
+  await using closed = createServer((request, response) =>
+    response
+      .writeHead(request.method === 'PUT' ? 404 : 200, { 'content-type': 'application/json' })
+      .end(JSON.stringify(request.method === 'PUT' ? { message: 'There is no customer ben.' } : { customer: 'ben', cents: 700 })),
+  )
+  await once(closed.listen(Number(bankPort), '127.0.0.1'), 'listening')
+  const { id: refusedId } = JSON.parse(closing)
+  await shell.run(`npx countersign approve ${refusedId}`)
+  const read = `curl -s -H "authorization: Bearer $COUNTERSIGN_KEY" 'http://127.0.0.1:${port}/api/actions/${refusedId}?wait=60&until=settled'`
+  let ended = JSON.parse(await shell.run(read))
+  while (ended.state === 'approved' || ended.state === 'executing') ended = JSON.parse(await shell.run(read))
+  expect(ended).toMatchObject({ state: 'failed', error: { kind: 'refused' } })
 })
