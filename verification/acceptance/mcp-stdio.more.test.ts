@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { BOOTSTRAP_KEY } from '../testing/bootstrap-key.ts'
@@ -82,6 +82,25 @@ test('countersign mcp -- program: SDK 2.4.0 (2026-07-28) reads at once, and a fi
   const second = await runCommandLine(['mcp', '--port', '0', ...own], { PATH: process.env.PATH ?? '' })
   expect(second).toMatchObject({ code: 1, stdout: '' })
   expect(second.stderr).toContain(`another client or window already has this running, with its data in ${join(folder.path, 'data')}`)
+})
+
+test('countersign mcp -- program keeps its data apart from the database that DATABASE_URL names, and its program may still use that', async () => {
+  using folder = temporaryFolder()
+  const program = counterpart('@modelcontextprotocol/server-filesystem/dist/index.js')
+  const installation = {
+    HOME: folder.path,
+    DATABASE_URL: 'postgres://127.0.0.1:9/team',
+    DATABASE_DIRECT_URL: 'postgres://127.0.0.1:9/team',
+    COUNTERSIGN_AUDIT_KEY_FILE: join(folder.path, 'audit.key'),
+    COUNTERSIGN_AUDIT_HEAD_FILE: join(folder.path, 'audit.head'),
+    COUNTERSIGN_INSTANCE_FILE: join(folder.path, 'instance'),
+  }
+  const { client } = await startProcess(newest, ['--env', 'DATABASE_URL', '--', process.execPath, program, folder.path], installation)
+  await using _ = client
+  await expect.poll(async () => (await client.tools()).map(({ name }) => name)).toContain('write_file')
+  expect(readdirSync(folder.path)).toEqual(['.countersign'])
+  const [own = ''] = readdirSync(join(folder.path, '.countersign'))
+  expect(existsSync(join(folder.path, '.countersign', own, 'countersign.db'))).toBe(true)
 })
 
 test('countersign mcp --config: a host runs two configurations at once, each with data of its own, and the same one only once', async () => {

@@ -260,7 +260,7 @@ async function endsWithin(limitMs: number, ended: PromiseLike<void>): Promise<vo
 }
 
 /** Returns where the data is, without the password. */
-function nameOf(database: Settings['database']): string {
+export function nameOf(database: Settings['database']): string {
   if (database.kind === 'sqlite') return database.dataDir
   const { host, pathname } = new URL(database.url)
   return `postgres://${host}${pathname}`

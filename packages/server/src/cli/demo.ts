@@ -5,7 +5,7 @@ import { Command } from 'commander'
 import { type Config, type Environment, loadConfig, readSettings, type Settings, secretsOf } from '../config/index.ts'
 import { createLog } from '../log.ts'
 import { isPortTaken } from '../port-hold.ts'
-import { startServer } from '../server.ts'
+import { nameOf, startServer } from '../server.ts'
 import { openBrowser } from './open-browser.ts'
 import { type ServerFlags, withServerFlags } from './options.ts'
 import { runUntilStopped } from './run-until-stopped.ts'
@@ -33,7 +33,9 @@ interface DemoFlags extends ServerFlags {
 
 /** `countersign demo`: shop, remote brain, server and console in one process, without a key or an account. */
 export const demoCommand = (environment: Environment): Command =>
-  withServerFlags(new Command('demo').description('run the order desk example: shop, agent and console, no key needed'))
+  withServerFlags(new Command('demo').description('run the order desk example: shop, agent and console, no key needed'), {
+    readsDatabaseUrl: false,
+  })
     .option(
       '--model <provider/model>',
       'model of the agent "desk"; default: the first provider with a key in the environment, else scripted',
@@ -44,7 +46,9 @@ export const demoCommand = (environment: Environment): Command =>
 
 async function runDemo(flags: DemoFlags, environment: Environment): Promise<void> {
   if (!existsSync(join(SHOP, 'countersign.yaml'))) throw new Error('the demo needs a checkout of the repository: examples/shop is not here')
-  const settings = readSettings({ logLevel: environment.COUNTERSIGN_LOG_LEVEL ?? 'warn', ...flags }, environment)
+  // What the environment names is the database of an installation, whose policy the one of the example would replace.
+  const { DATABASE_URL: _, DATABASE_DIRECT_URL: __, ...own } = environment
+  const settings = readSettings({ logLevel: environment.COUNTERSIGN_LOG_LEVEL ?? 'warn', ...flags }, own)
   const started: (() => Promise<void>)[] = []
   const closeAll = async () => {
     for (const close of started.reverse()) await close()
@@ -68,7 +72,7 @@ async function runDemo(flags: DemoFlags, environment: Environment): Promise<void
     )
     say(`  The shop      ${shop.url}          see the orders change`)
     say(`  Agents        ${config.agents.map((agent) => `${agent.name} (${agent.model})`).join(', ')}`)
-    say(`  Data          ${settings.dataDir}`)
+    say(`  Data          ${nameOf(settings.database)}`)
     await sayHeld(server.engine.hold, server.url)
     if (link !== undefined) sayLink(link, settings, 'npm run countersign --')
     say('')

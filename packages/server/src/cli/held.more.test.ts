@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Action } from '@countersign/core'
@@ -26,9 +26,9 @@ interface Running extends AsyncDisposable {
 }
 
 /** Runs a command until it has printed `last`. */
-async function start(args: readonly string[], last: RegExp): Promise<Running> {
+async function start(args: readonly string[], last: RegExp, environment: Record<string, string> = {}): Promise<Running> {
   const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, ...args], {
-    env: { ...COMPILE_CACHE, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY },
+    env: { ...COMPILE_CACHE, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(child, 'exit')
@@ -175,4 +175,17 @@ test('demo on a copied folder is held, and --hold with --accept-copy is refused'
   await held.stop()
   const refused = await runCommandLine([...flagsOf('copy'), '--hold', '--accept-copy'])
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('--accept-copy') })
+})
+
+test('demo leaves the database of the environment alone', { timeout: 600_000 }, async () => {
+  using folder = temporaryFolder()
+  const args = ['demo', '--data', folder.path, '--port', '0', '--shop-port', '0', '--brain-port', '0', '--no-open']
+  const elsewhere = { DATABASE_URL: 'postgres://127.0.0.1:9/team', DATABASE_DIRECT_URL: 'postgres://127.0.0.1:9/team' }
+  await using demo = await start(args, /Stop it with Ctrl-C/, elsewhere)
+  expect(demo.said).toContain(`Data          ${folder.path}\n`)
+  expect(existsSync(join(folder.path, 'countersign.db'))).toBe(true)
+  // Only the command line names another database.
+  const named = await runCommandLine([...args, '--database-url', 'postgres://127.0.0.1:9/team'])
+  expect(named.code).toBe(1)
+  expect(named.stderr).toContain('ECONNREFUSED')
 })

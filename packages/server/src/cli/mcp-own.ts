@@ -28,6 +28,16 @@ export interface McpFlags extends Pick<SettingsFlags, 'config' | 'data' | 'port'
   env?: string[]
 }
 
+/** They belong to the server of an installation, which may run in the same environment. */
+const OF_AN_INSTALLATION = [
+  'DATABASE_URL',
+  'DATABASE_DIRECT_URL',
+  'COUNTERSIGN_INSTANCE_FILE',
+  'COUNTERSIGN_INSTANCE_TOKEN',
+  'COUNTERSIGN_AUDIT_KEY_FILE',
+  'COUNTERSIGN_AUDIT_HEAD_FILE',
+]
+
 interface Own {
   key: string
   server: RunningServer
@@ -38,9 +48,14 @@ const USUAL_PORT = '4319'
 /** The group of the wrapped program’s tools, for a policy that names them; the client sees them under their own names. */
 const GROUP = 'tools'
 
-/** Starts a separate server in this process; the client connects to it like any other. @returns The server, and a key for the client. */
+/**
+ * Starts a separate server in this process; the client connects to it like any other. Its data is its own: with the database of an
+ * installation it would put its policy in the place of the one in force there.
+ * @returns The server, and a key for the client.
+ */
 export async function startOwn(command: readonly string[], flags: McpFlags, environment: Environment): Promise<Own> {
   const { config: file, data, port, logLevel } = flags
+  const own = Object.fromEntries(Object.entries(environment).filter(([name]) => !OF_AN_INSTALLATION.includes(name)))
   const settings = readSettings(
     {
       config: file,
@@ -48,7 +63,7 @@ export async function startOwn(command: readonly string[], flags: McpFlags, envi
       port: port ?? environment.COUNTERSIGN_PORT ?? (await usualPortOrAny()),
       logLevel: logLevel ?? environment.COUNTERSIGN_LOG_LEVEL ?? 'warn',
     },
-    environment,
+    own,
   )
   const config = command.length > 0 ? await wrap(command, flags, environment) : await loadOwn(settings.configFile, environment)
   const unknown = whyNotAgent(config, flags.agent)

@@ -11,7 +11,7 @@ who decides in the console: its address is printed on standard error.
 
 Examples:
   countersign mcp -- npx -y @modelcontextprotocol/server-filesystem ~/work
-      another MCP server behind the gate, with a database of its own under ~/.countersign
+      another MCP server behind the gate, with a database of its own under ~/.countersign (it does not use DATABASE_URL)
   countersign mcp --env GITHUB_TOKEN -- npx -y some-github-server
       the same; the program gets this variable, too
   countersign mcp --config countersign.yaml

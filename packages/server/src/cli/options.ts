@@ -34,14 +34,18 @@ export interface ServerFlags extends DataFlags {
 const SERVER_HELP = `
 Exit code: 0 when it was stopped by Ctrl + C or by a signal, 1 when it could not start. 130 when a second signal stopped it at once.`
 
-export const withServerFlags = (command: Command): Command =>
+/** @param how Whether the variables of the environment name the database, too. */
+export const withServerFlags = (command: Command, { readsDatabaseUrl = true } = {}): Command =>
   command
     .option('--port <number>', 'port to listen on; 0 takes any free one (COUNTERSIGN_PORT, default 4319)')
     .option('--host <address>', 'address to listen on (COUNTERSIGN_HOST, default 127.0.0.1)')
     .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default ./.countersign)')
     .option('--accept-loss', 'start although the data folder lost its database or its newest commits; its remaining files are moved aside')
-    .option('--database-url <url>', 'Postgres 15 or newer instead of the embedded database (DATABASE_URL)')
-    .option('--database-direct-url <url>', 'the same database past a pooler in transaction mode (DATABASE_DIRECT_URL)')
+    .option('--database-url <url>', `Postgres 15 or newer instead of the embedded database${readsDatabaseUrl ? ' (DATABASE_URL)' : ''}`)
+    .option(
+      '--database-direct-url <url>',
+      `the same database past a pooler in transaction mode${readsDatabaseUrl ? ' (DATABASE_DIRECT_URL)' : ''}`,
+    )
     .option('--max-executions <number>', 'actions that this process executes at a time (COUNTERSIGN_MAX_EXECUTIONS, default 128)')
     .option('--max-executions-per-session <number>', 'the same for one session (COUNTERSIGN_MAX_EXECUTIONS_PER_SESSION, default 8)')
     .option('--max-model-calls <number>', 'model calls of this process at a time (COUNTERSIGN_MAX_MODEL_CALLS, default 200)')
