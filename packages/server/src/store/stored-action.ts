@@ -52,6 +52,8 @@ export interface StoredRevised extends Pick<Revised, 'why' | 'reason'> {
   by: string | null
   /** Epoch milliseconds. */
   at: number
+  /** Since when the time to decide runs, in epoch milliseconds. Absent in a revision from before this was stored. */
+  since?: number
 }
 
 /** The automatic checks of an unknown outcome. Times are epoch ms. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PolicyDocument, Principal } from '@countersign/core'
-import { defineTool } from '@countersign/toolkit'
+import { defineTool, type ToolDefinition } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { agentsOnDecline } from '../../../../../verification/testing/agents-on-decline.ts'
 import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
@@ -36,12 +36,23 @@ async function proposeInSession({ agentLoop, idle, store }: Engine): Promise<str
 }
 
 /** An action that waits under a rule with these times, and time to pass. */
-async function open(times: object, place: 'in a session' | 'outside' = 'outside') {
+async function open(
+  times: object,
+  place: 'in a session' | 'outside' = 'outside',
+  { preview, expiresIn }: Pick<ToolDefinition<object>, 'preview'> & { expiresIn?: string } = {},
+) {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-extend-'))
   const clock = manualClock()
   let ran = 0
   const execute = () => ++ran
-  const pay = defineTool({ name: 'pay', description: 'Pay', effect: 'write', input: { type: 'object' }, execute })
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pay',
+    effect: 'write',
+    input: { type: 'object' },
+    execute,
+    ...(preview && { preview }),
+  })
   const policy: PolicyDocument = { default: 'deny', rules: [{ name: 'pay', match: { tool: 'pay' }, verdict: 'ask', ...times }] }
   const tools = openTools({ shop: { prefix: false, tools: [pay] } })
   const engine = await openEngine({
@@ -53,12 +64,14 @@ async function open(times: object, place: 'in a session' | 'outside' = 'outside'
     clock,
   })
   for (const principal of [ana, bot]) await engine.savePrincipal(principal)
-  const proposeOutside = async () => (await engine.gate.propose({ tool: 'pay', arguments: {} }, { principal: bot })).id
+  const proposeOutside = async () =>
+    (await engine.gate.propose({ tool: 'pay', arguments: {}, ...(expiresIn && { expiresIn }) }, { principal: bot })).id
   const id = place === 'outside' ? await proposeOutside() : await proposeInSession(engine)
   return {
     id,
     gate: engine.gate,
     ran: () => ran,
+    idle: engine.idle,
     row: async () => (await engine.store.read(() => actions.findAction.first({ id }))) ?? expect.fail('it is there'),
     async pass(ms: number) {
       const end = clock.nowMs() + ms
@@ -97,6 +110,31 @@ test('an expired action is never extended, also where nothing has noticed yet th
   unnoticed.sleep(11 * MINUTE_MS)
   await expect(unnoticed.gate.extend(unnoticed.id, { principal: ana })).rejects.toThrow(/has expired/)
   expect(await unnoticed.row()).toMatchObject({ state: 'expired', extended: null })
+})
+
+test('a call that goes back for approval has each time as long as its proposer gave it, whatever was extended or changed while it waited', async () => {
+  let balance = 0
+  const preview = async () => [{ field: 'balance', oldValue: balance, newValue: 0 }]
+  await using desk = await open({ extend: 'PT5M' }, 'outside', { preview, expiresIn: 'PT10M' })
+  async function approveTooLate() {
+    balance++
+    const { revision, digest } = await desk.row()
+    await desk.gate.decide(desk.id, { verdict: 'approve', revision, digest }, { principal: ana })
+    await desk.idle()
+    const row = await desk.row()
+    expect(row).toMatchObject({ state: 'proposed', revision: revision + 1 })
+    return ((row.expires_at ?? 0) - row.updated_at) / MINUTE_MS
+  }
+  await desk.pass(9 * MINUTE_MS)
+  await desk.gate.extend(desk.id, { principal: ana })
+  await desk.pass(5 * MINUTE_MS)
+  expect(await approveTooLate()).toBe(10)
+  await desk.pass(5 * MINUTE_MS)
+  balance++
+  await desk.gate.refresh(desk.id, { principal: ana })
+  await desk.pass(4 * MINUTE_MS)
+  expect(await approveTooLate()).toBe(10)
+  expect(desk.ran()).toBe(0)
 })
 
 test('of many who extend at once, one does it', async () => {

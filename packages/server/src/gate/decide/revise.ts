@@ -78,7 +78,10 @@ export function* storeRevision(
   revision: Revision,
   { why, reason, by }: Why,
 ): Tx<ActionRow | undefined> {
-  const revised: stored.StoredRevised = { why, reason, by: by?.principal.id ?? null, at: context.nowMs }
+  const at = context.nowMs
+  // Where nobody decided, or an approval is taken back, the time to decide goes on.
+  const since = row.state === 'proposed' || why === 'undone' ? askedSince(row) : at
+  const revised: stored.StoredRevised = { why, reason, by: by?.principal.id ?? null, at, since }
   const text = JSON.stringify(revised)
   const patch = { ...revision, idempotency_key: nextKey(row), revised: text, grant_id: null, error: null, resolution: null }
   const data: JsonObject = { why, reason, ...factsOf({ ...row, ...patch }) }
@@ -137,7 +140,18 @@ function timesOf(row: Revisable, { policy }: PreparedAction, nowMs: number): Tim
     // Everybody whom the escalation added may decide about the new revision too.
     return { expires_at, remind_at, escalate_at: escalation?.isDone ? nowMs : escalate_at }
   }
-  return deadlinesOf(policy, row.expires_at === null ? undefined : row.expires_at - row.created_at, nowMs)
+  return deadlinesOf(policy, askedMs(row), nowMs)
+}
+
+/** Since when the time to decide runs. */
+const askedSince = (row: ActionRow): number => stored.revisedOf(row)?.since ?? row.created_at
+
+/** The time that people had to decide, without an extension; undefined when it was not limited. */
+function askedMs(row: ActionRow): number | undefined {
+  if (row.expires_at === null) return undefined
+  const since = askedSince(row)
+  const extension = stored.extensionOf(row)
+  return (extension && extension.at >= since ? extension.from : row.expires_at) - since
 }
 
 /** The times at which something is to be done. A time that stays although nothing is done then would be due for good. */

@@ -94,7 +94,7 @@ export const viewCast = (cast: readonly VoteRow[], counted?: ReadonlySet<VoteRow
 const byTime = (one: VoteRow, other: VoteRow): number =>
   one.created_at - other.created_at || (one.principal_id < other.principal_id ? -1 : 1)
 
-export function* viewRevised({ by, at, ...why }: stored.StoredRevised): Tx<Revised> {
+export function* viewRevised({ by, at, since: _, ...why }: stored.StoredRevised): Tx<Revised> {
   return { ...why, by: by === null ? null : yield* viewPrincipal(by), at: isoTime(at) }
 }
 
