@@ -1,12 +1,16 @@
 import { expect, inject, onTestFinished, test } from 'vitest'
+import { livingProcess } from '../../packages/server/src/store/tables/processes.ts'
 import type { ApiClient } from '../testing/api-client.ts'
 import { settled } from '../testing/decisions.ts'
 import { openFaultProxy, throughProxy } from '../testing/fault-proxy.ts'
 import type { BrainCall } from '../testing/live-brain.ts'
+import { connectTo } from '../testing/migrated.ts'
 import { createDatabase, startPostgres } from '../testing/postgres.ts'
 import { openSeveralServers } from '../testing/several-servers.ts'
 import { call } from '../testing/talk.ts'
+import { startTarget, toolsOf } from '../testing/target.ts'
 import { openTestDatabase } from '../testing/test-database.ts'
+import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
 
 const onPostgres = test.skipIf(inject('database') !== 'postgres')
 
@@ -53,11 +57,13 @@ onPostgres(
 
     await postgres.stop()
     await expect.poll(() => readiness(admin), SOON).toEqual([503, 'not_ready'])
-    const [decision, page] = await Promise.all([
+    const [decision, page, metrics] = await Promise.all([
       admin.send('POST', '/api/actions', { body: { tool: 'keyed', arguments: { what: 'y' } } }),
       admin.send('GET', '/api/actions'),
+      admin.send('GET', '/metrics'),
     ])
-    expect([decision.body, page.body]).toEqual([
+    expect([decision.body, page.body, metrics.body]).toEqual([
+      expect.objectContaining({ code: 'not_ready' }),
       expect.objectContaining({ code: 'not_ready' }),
       expect.objectContaining({ code: 'not_ready' }),
     ])
@@ -78,6 +84,30 @@ onPostgres(
     expect(await admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'y' } })).toMatchObject({ state: 'proposed' })
   },
 )
+
+onPostgres('a process that comes back to a database of a newer version decides and begins nothing, and says why', async () => {
+  await using database = await openTestDatabase()
+  await using psql = await connectTo(database)
+  using folder = temporaryFolder()
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using server = await startTestServer({
+    config: { tools: toolsOf(target) },
+    place: { dataDir: folder.path, environment: { DATABASE_URL: database.url } },
+  })
+  const { id } = await server.admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'y' } })
+  // It was suspended, say: nobody saw it alive, and a newer version changed the tables.
+  await psql.query(`insert into migration values (9000, '9000_time_travel.sql', 1)`)
+  await psql.query(`select pg_terminate_backend(backend, 5000) from process`)
+  const why = /newer than this version.*9000_time_travel/
+  await expect
+    .poll(async () => (await server.admin.send('GET', '/readyz')).body, SOON)
+    .toMatchObject({ code: 'not_ready', detail: expect.stringMatching(why) })
+  const decided = await server.admin.send('POST', `/api/actions/${id}/decision`, { body: { verdict: 'approve' } })
+  expect(decided.body).toMatchObject({ code: 'not_ready', detail: expect.stringMatching(why) })
+  await expect.poll(() => livingProcess(psql), SOON).toBe(undefined)
+  expect(server.errors.filter((line) => line.includes('database.newer'))).toHaveLength(1)
+  expect(target.writes).toEqual([])
+})
 
 onPostgres(
   'a database that keeps its connections and says nothing: readyz says so at once, and it goes on by itself',

@@ -16,7 +16,7 @@ import { handleCommit } from './handle-commit.ts'
 import { type Guard, openGuard } from './instance/index.ts'
 import { createTally } from './metrics/index.ts'
 import type { Runtime, RuntimeOptions } from './runtime.ts'
-import { type Database, enqueueJobs, type Outbox, openPostgres, thisMachine } from './store/index.ts'
+import { type Database, enqueueJobs, findNewer, type Outbox, openPostgres, thisMachine } from './store/index.ts'
 
 /** Opens the runtime of one of several processes on one Postgres. */
 export async function openPostgresRuntime(
@@ -55,6 +55,8 @@ export async function openPostgresRuntime(
       machine: thisMachine,
       log,
       peers,
+      findNewer: (session) => findNewer(session, thisMachine.clock),
+      onNewer: store.health.refuse,
     })
     stack.defer(() => processes.leave(true))
     const notices = stack.use(await openNotices(ownUrl, thisMachine, peers))

@@ -8,6 +8,8 @@ export interface DamageWatch {
   readonly refusal: CountersignError | undefined
   /** Learns from an error. Returns the error that the caller should throw: the refusal when the error indicates damage. */
   learn(error: unknown): unknown
+  /** Refuses every transaction from now on for another reason. */
+  refuse(why: string): void
 }
 
 export interface DamageWatchOptions {
@@ -23,6 +25,13 @@ export interface DamageWatchOptions {
 export function watchDamage({ damageOf, whatToDo, onDamage }: DamageWatchOptions): DamageWatch {
   let damage: string | undefined
   let refusal: CountersignError | undefined
+
+  function refuse(why: string, cause?: unknown): void {
+    if (refusal) return
+    damage = why
+    refusal = new CountersignError('not_ready', why, {}, { cause })
+  }
+
   return {
     get damage() {
       return damage
@@ -35,11 +44,12 @@ export function watchDamage({ damageOf, whatToDo, onDamage }: DamageWatchOptions
       const found = damageOf(error) ?? damageOf(error instanceof Error ? error.cause : undefined)
       if (found === undefined) return error
       if (refusal === undefined) {
-        damage = `${found}: ${whatToDo}`
-        refusal = new CountersignError('not_ready', damage, {}, { cause: error })
-        onDamage?.(damage)
+        const why = `${found}: ${whatToDo}`
+        refuse(why, error)
+        onDamage?.(why)
       }
       return refusal
     },
+    refuse,
   }
 }

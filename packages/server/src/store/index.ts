@@ -6,7 +6,14 @@ export { type DatabaseClient, type Machine, thisMachine } from './machine.ts'
 export { newId, newSalt, newSecret } from './new-id.ts'
 export { openBeside } from './open-beside.ts'
 export { openForArchive } from './open-for-archive.ts'
-export { inMigrationLock, type LastingConnection, openLastingConnection, openPostgres, type PostgresOptions } from './postgres/index.ts'
+export {
+  findNewer,
+  inMigrationLock,
+  type LastingConnection,
+  openLastingConnection,
+  openPostgres,
+  type PostgresOptions,
+} from './postgres/index.ts'
 export { ahead, changeRights, keepRights, lock, lockKey, lockUnderRights, mapInTurn, type Tx, together } from './query.ts'
 export { DataFolderInUse, openSqlite, type SqliteOptions } from './sqlite/sqlite.ts'
 export type { Database, Outbox, Store, StoredEvent } from './store.ts'

@@ -4,12 +4,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { makeDevelopmentTables, writeDevelopmentDatabase } from '../../../../verification/testing/development-database.ts'
+import { manualClock } from '../../../../verification/testing/manual-clock.ts'
 import { catalogOf, connectTo, openMigrated } from '../../../../verification/testing/migrated.ts'
 import { openTempSqlite, raw } from '../../../../verification/testing/temp-store.ts'
 import { openTestDatabase } from '../../../../verification/testing/test-database.ts'
 import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 import { listMigrations, migrate, textOf } from './migrate.ts'
-import { migratePostgres } from './postgres/migrate.ts'
+import { findNewer, inMigrationLock, migratePostgres } from './postgres/migrate.ts'
 import { registerProcess } from './tables/processes.ts'
 
 test('eight processes that start at once on an empty database migrate it once', async () => {
@@ -53,6 +54,29 @@ test('a Postgres database is not migrated while a server of an older version run
   await first.close()
   await second.close()
   expect(await catalogOf(client)).not.toEqual(before)
+})
+
+test('a server that comes back while a newer version migrates the database waits for the end of it, and knows', async () => {
+  await using database = await openTestDatabase()
+  await using newer = await connectTo(database)
+  await using back = await connectTo(database)
+  const clock = manualClock()
+  const { rows } = await newer.query('select pg_backend_pid() as pid')
+  expect(await findNewer(back, clock)).toBe(undefined)
+  const waits = Promise.withResolvers<void>()
+  const migrated = inMigrationLock(newer, async () => {
+    await newer.query(`insert into migration values (9000, '9000_time_travel.sql', 1)`)
+    await waits.promise
+  })
+  await expect
+    .poll(async () => (await back.query(`select 1 from pg_locks where locktype = 'advisory' and granted and pid = $1`, [rows[0].pid])).rows)
+    .toHaveLength(1)
+  const found = findNewer(back, clock)
+  await expect.poll(() => clock.waits).toHaveLength(1)
+  waits.resolve()
+  await migrated
+  clock.pass(60_000)
+  expect(await found).toContain('newer than this version: it has migration 9000_time_travel.sql')
 })
 
 test('a migration that fails leaves nothing of itself, and is told by its name', async () => {

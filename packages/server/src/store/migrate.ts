@@ -52,17 +52,21 @@ const toPostgres = (text: string): string =>
     .replace(/^( {2}\w+ +)text\b/gm, '$1text collate "C"')
     .replace(/^\) strict(, without rowid)?;/gm, ');')
 
+/** Returns why a database is for a newer version than one with these migrations; undefined when it is not. */
+export function whyNewer(migrations: readonly Migration[], applied: readonly AppliedMigration[]): string | undefined {
+  const newest = migrations.at(-1)?.number ?? 0
+  const newer = applied.find(({ number }) => Number(number) > newest)
+  return newer && `the database is newer than this version: it has migration ${newer.name}; upgrade Countersign`
+}
+
 /**
  * Returns the migrations that are not applied yet.
  * @throws Error naming the migration when the database was written by a newer version, or by a development version that is too old.
  */
 export function missing(migrations: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
   if (isDevelopmentDatabase(applied)) return [...migrations]
-  const newest = migrations.at(-1)?.number ?? 0
-  for (const row of applied) {
-    if (Number(row.number) > newest)
-      throw new Error(`the database is newer than this version: it has migration ${row.name}; upgrade Countersign`)
-  }
+  const why = whyNewer(migrations, applied)
+  if (why !== undefined) throw new Error(why)
   const done = new Set(applied.map((row) => Number(row.number)))
   return migrations.filter(({ number }) => !done.has(number))
 }

@@ -65,10 +65,12 @@ export interface StorageHealth {
    * @throws CountersignError `storage_full` without room.
    */
   requireRoom(): Promise<void>
+  /** Refuses every transaction from now on, until the server is started again. */
+  refuse(why: string): void
 }
 
 /** The health of a store without any known problem. */
-export const ALWAYS_WELL: StorageHealth = { damage: undefined, requireRoom: async () => undefined }
+export const ALWAYS_WELL: StorageHealth = { damage: undefined, requireRoom: async () => undefined, refuse: () => undefined }
 
 export interface Store {
   readonly health: StorageHealth

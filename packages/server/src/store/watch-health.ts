@@ -34,6 +34,7 @@ export function watchHealth(store: Store, { watch, findRoom }: HealthOptions): S
         await findRoom(isFull)
         isFull = false
       },
+      refuse: watch.refuse,
     },
     async transact(work) {
       if (watch.refusal) throw watch.refusal

@@ -23,6 +23,10 @@ export interface ProcessesOptions {
   log: Logger
   /** Learns of the other processes from their rows. Default: one of its own. */
   peers?: Peers
+  /** Returns why the database is not for this version any more; undefined while it is. Default: it always is. */
+  findNewer?: (session: OwnConnection) => Promise<string | undefined>
+  /** Receives that sentence when another process has changed the database meanwhile: this one has left it for good. Default: none. */
+  onNewer?: ((why: string) => void) | undefined
 }
 
 export interface ProcessWork {
@@ -65,7 +69,7 @@ export interface Processes {
   leave(isEverythingDone: boolean): Promise<void>
 }
 
-/** @throws Error when the database cannot be reached. */
+/** @throws Error when the database cannot be reached, or is newer than this version. */
 export async function openProcesses({
   url,
   name,
@@ -73,6 +77,8 @@ export async function openProcesses({
   machine,
   log,
   peers = createPeers(machine),
+  findNewer = async () => undefined,
+  onNewer,
 }: ProcessesOptions): Promise<Processes> {
   const { steadyMs } = machine
   const clock = createDatabaseClock(machine)
@@ -94,11 +100,15 @@ export async function openProcesses({
     name: 'countersign sign of life',
     machine,
     async onOpen(session) {
-      if (number === undefined) number = await rows.registerProcess(session, { id, name, version, pools })
-      else {
+      if (number === undefined) {
+        number = await rows.registerProcess(session, { id, name, version, pools })
+        const why = await findNewer(session)
+        if (why !== undefined) throw new Error(why)
+      } else {
         returnedAt = steadyMs()
         if (await rows.resumeProcess(session, id, number)) await rows.savePools(session, id, pools)
         else await beginAnew(session)
+        if (await isOutdated(session)) return
       }
       await beat(session)
       scheduleBeat(BEAT_MS)
@@ -118,6 +128,18 @@ export async function openProcesses({
     work?.beginAnew(former)
   }
 
+  /** Leaves at once when a newer version, which did not see this process, has changed the database: it does not know these tables. */
+  async function isOutdated(session: OwnConnection): Promise<boolean> {
+    const why = await findNewer(session)
+    if (why === undefined) return false
+    hasLeft = true
+    stopWaiting?.()
+    log.fatal({ processId: id, problem: why }, 'database.newer')
+    onNewer?.(why)
+    await connection[Symbol.asyncDispose]()
+    return true
+  }
+
   async function beat(session: OwnConnection): Promise<void> {
     const sentAt = steadyMs()
     const tellPeers = peers.look()
@@ -125,7 +147,10 @@ export async function openProcesses({
     const receivedAt = steadyMs()
     tellPeers(seen.others.length > 0)
     clock.adjust(seen.nowMs, sentAt, receivedAt)
-    if (!seen.isKnown) await beginAnew(session)
+    if (!seen.isKnown) {
+      await beginAnew(session)
+      if (await isOutdated(session)) return
+    }
     seenAt = receivedAt
     for (const resolve of waitingForLife) resolve()
     const graceMs = receivedAt - returnedAt < RETURN_MS ? RETURN_MS : GRACE_MS

@@ -2,7 +2,7 @@ import type { Store } from '../store.ts'
 import type { PostgresOptions } from './postgres.ts'
 
 export { type LastingConnection, openLastingConnection } from './lasting-connection.ts'
-export { inMigrationLock } from './migrate.ts'
+export { findNewer, inMigrationLock } from './migrate.ts'
 export type { PostgresOptions } from './postgres.ts'
 
 /**

@@ -1,8 +1,9 @@
 import { checkpoint } from '@countersign/toolkit/internal'
 import type { Client } from 'pg'
+import type { Clock } from '../../clock.ts'
 import { isDevelopmentDatabase, UPGRADE_FROM_DEVELOPMENT } from '../development.ts'
-import { failed, listMigrations, type Migration, missing, type OnMigrate, textOf } from '../migrate.ts'
-import { livingProcess } from '../tables/processes.ts'
+import { type AppliedMigration, failed, listMigrations, type Migration, missing, type OnMigrate, textOf, whyNewer } from '../migrate.ts'
+import { livingProcess, type OwnConnection } from '../tables/processes.ts'
 import { requireWholeSchema } from '../whole-schema.ts'
 import { pg } from './driver.ts'
 
@@ -73,7 +74,7 @@ class OlderServerRunning extends Error {}
 
 /**
  * An older server would go on writing to tables that it does not know. A server registers after its migrations: while one is missing, every
- * server that lives is older.
+ * server that lives is older. One that is not seen here, because its connection is away, looks when it is back: see {@link findNewer}.
  */
 async function requireNoServer(client: Client): Promise<void> {
   const name = await livingProcess(client)
@@ -81,6 +82,27 @@ async function requireNoServer(client: Client): Promise<void> {
     throw new OlderServerRunning(
       `a server of an older version (${name}) is running on this database: stop all of them, then start this one`,
     )
+}
+
+/** How often a process looks whether a migration has ended. */
+const LOOK_MS = 50
+
+/**
+ * Returns why the database is not for this code any more; undefined while it is.
+ * @param session Of a process that has its sign of life: whoever migrates from now on sees it and gives way.
+ */
+export async function findNewer(session: OwnConnection, clock: Clock): Promise<string | undefined> {
+  const isFree = async () => {
+    const { rows } = await session.query<{ free: boolean }>({
+      text: 'select pg_try_advisory_xact_lock_shared($1) as free',
+      values: [MIGRATION_LOCK],
+    })
+    return rows[0]?.free === true
+  }
+  // A migration that did not see it may not be committed yet.
+  while (!(await isFree())) await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve))
+  const { rows } = await session.query({ text: 'select number, name from migration order by number' })
+  return whyNewer(listMigrations(), rows as unknown as AppliedMigration[])
 }
 
 /** Locks the tables once no open transaction uses them. */
