@@ -88,6 +88,35 @@ test('before a copy is accepted an admin shuts out again who was shut out since 
   expect(await admin.get('/api/hold')).toMatchObject({ held: true, open: { approved: 3, executing: 2, waiting: 1 } })
 })
 
+test('before a copy is accepted an admin takes away what is back by it: roles, an invitation, a policy that allowed more', async () => {
+  await using place = await openHeld()
+  const { server, target, approved, eva, sessionId } = place
+  const { admin } = server
+  const give = (roles: string[]) => admin.send('PATCH', `/api/people/${eva.principal.id}`, { body: { roles } })
+  // Nobody gets a role before that.
+  for (const roles of [['approver', 'finance'], ['finance']]) {
+    const { status, body } = await give(roles)
+    expect([status, body.code, body.detail]).toEqual([503, 'not_ready', expect.stringContaining('finance')])
+  }
+  expect(await give([])).toMatchObject({ status: 200, body: { roles: [] } })
+  const ended = await admin.send('DELETE', `/api/sessions/${sessionId}/participants/${eva.principal.id}`)
+  expect(ended).toMatchObject({ status: 200, body: { participants: [] } })
+  const stricter = { rules: [{ name: 'closed', match: { tool: 'unkeyed' }, verdict: 'deny' }] }
+  const { version } = await admin.get('/api/policy?format=json')
+  const body = { document: stricter, reason: 'As before the restore' }
+  expect((await admin.send('PUT', '/api/policy', { body, headers: { 'if-match': `"${version}"` } })).status).toBe(200)
+  expect(await admin.get('/api/hold')).toMatchObject({ held: true, open: { approved: 3, executing: 2, waiting: 1 } })
+
+  await admin.post('/api/hold/accept', {})
+  await server.settle()
+  expect(bodiesOf(target).sort()).toEqual(['k1', 'u1'])
+  expect((await Promise.all(approved.map((action) => read(server, action)))).map(({ state }) => state)).toEqual([
+    'declined',
+    'declined',
+    'proposed',
+  ])
+})
+
 test('an accepted copy carries out what was approved once, and of what was under way the outcome is unknown, keyed or not', async () => {
   await using place = await openHeld()
   const { server, target, approved, keyed, unkeyed, waiting } = place

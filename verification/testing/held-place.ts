@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Action, CreatedKey } from '@countersign/core'
+import type { Action, CreatedKey, Principal } from '@countersign/core'
 import { CRASH_VARIABLES, type Crash } from '../crash/crash-at.ts'
 import type { ApiClient } from './api-client.ts'
 import { type ChildServer, startChildServer } from './child-server.ts'
@@ -17,11 +17,14 @@ export interface HeldPlace extends AsyncDisposable {
   /** Executing when the server was held, one of a keyed and one of an unkeyed tool. */
   readonly keyed: Action
   readonly unkeyed: Action
+  /** The last one by the vote of {@link HeldPlace.eva}. */
   readonly approved: readonly [Action, Action, Action]
   readonly waiting: Action
   readonly sessionId: string
   /** The key of an admin. */
   readonly ada: CreatedKey & { key: string }
+  /** An approver who is invited to the session. */
+  readonly eva: ApiClient & { principal: Principal }
   start(flags: { hold?: boolean; acceptCopy?: boolean }): Promise<TestServer>
   /** Starts a process of its own on the data. @param crash Where it dies. Default: nowhere. */
   startChild(crash?: Crash): Promise<ChildServer>
@@ -61,18 +64,20 @@ export async function openHeld({ answer = (nth) => ({ status: 200, body: { id: n
   const first = await start({ maxExecutions: 2 })
   const { admin } = first
   const propose = (tool: string, what: string): Promise<Action> => admin.post('/api/actions', { tool, arguments: { what } })
-  const approve = async (tool: string, what: string): Promise<Action> =>
-    admin.post(`/api/actions/${(await propose(tool, what)).id}/decision`, { verdict: 'approve' })
+  const eva = await first.as({ name: 'Eva', kind: 'person', roles: ['approver'] })
+  const approve = async (tool: string, what: string, by: ApiClient = admin): Promise<Action> =>
+    by.post(`/api/actions/${(await propose(tool, what)).id}/decision`, { verdict: 'approve' })
   const [keyed, unkeyed] = [await approve('keyed', 'k1'), await approve('unkeyed', 'u1')]
   await isFull.promise
-  const approved = [await approve('unkeyed', 'u2'), await approve('unkeyed', 'u3'), await approve('keyed', 'k2')] as const
+  const approved = [await approve('unkeyed', 'u2'), await approve('unkeyed', 'u3'), await approve('keyed', 'k2', eva)] as const
   const waiting = await propose('unkeyed', 'w1')
   const { id: sessionId } = await admin.post('/api/sessions', {})
+  await admin.post(`/api/sessions/${sessionId}/participants`, { person: eva.principal.id })
   const ada = await first.makeKey({ name: 'Ada', kind: 'person', roles: ['admin'] })
   await first.stop()
   const server = await start({ hold: true })
   return {
-    ...{ target, server, keyed, unkeyed, approved, waiting, sessionId, ada, start, startChild },
+    ...{ target, server, keyed, unkeyed, approved, waiting, sessionId, ada, eva, start, startChild },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
 }

@@ -25,10 +25,15 @@ const TAKEN_WHILE_HELD = new Set([
   // A restored database gives back rights that were taken away since the backup: they end again before anything starts by them.
   '/api/keys/:id',
   '/api/people/:id/disable',
+  // Roles that only become fewer: `changeRoles` refuses others.
+  '/api/people/:id',
+  '/api/sessions/:id/participants/:person',
   '/api/grants/:id',
   '/api/delegations/:id',
   // Nothing is sent before the copy is accepted: until then its admin can remove webhooks that should receive nothing afterwards.
   '/api/webhooks/:id',
+  // The policy of a backup may allow what a later one asked about. What was approved is judged by the one in force when it starts.
+  '/api/policy',
   '/api/policy/test',
 ])
 

@@ -50,7 +50,9 @@ export function peopleRoutes(app: App, deps: HttpDeps): void {
     async (request) => {
       const caller = callerOf(request)
       const { id } = request.params
-      await changePerson(deps, caller, (outbox, by, now) => changeRoles({ outbox, by, nowMs: now }, id, request.body))
+      await changePerson(deps, caller, (outbox, by, now) =>
+        changeRoles({ outbox, by, nowMs: now, whyHeld: deps.hold.why }, id, request.body),
+      )
       return readPerson(deps, id)
     },
   )

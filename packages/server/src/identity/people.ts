@@ -83,12 +83,13 @@ export function* enablePerson(outbox: Outbox, id: string, by: Principal, now: nu
 
 /**
  * Changes the roles of a person.
- * @throws CountersignError `forbidden` for one's own, for roles that the key in use does not carry, and for people whose roles come from
+ * @param whyHeld The reason why the server is held; undefined while it is not. A held server only takes roles away.
+ * @throws CountersignError `not_ready` for a role that a held server would give; `forbidden` for one's own, for roles that the key in use does not carry, and for people whose roles come from
  * the server; `invalid_arguments` for leaving out a role that the sign-in service gives; `revision_mismatch` for roles that are others
  * than `was` by now; `not_found`.
  */
 export function* changeRoles(
-  { outbox, by, nowMs: now }: { outbox: Outbox; by: Principal; nowMs: number },
+  { outbox, by, nowMs: now, whyHeld }: { outbox: Outbox; by: Principal; nowMs: number; whyHeld: string | undefined },
   id: string,
   { roles, was }: ChangePersonBody,
 ): Tx<void> {
@@ -104,6 +105,10 @@ export function* changeRoles(
     throw new CountersignError('revision_mismatch', detail)
   }
   const added = next.filter((role) => !before.includes(role))
+  if (whyHeld !== undefined && added.length > 0) {
+    const detail = `this server is held and only takes roles away, so nobody is given ${added.join(', ')}: ${whyHeld}`
+    throw new CountersignError('not_ready', detail)
+  }
   const own: string[] = JSON.parse((yield* principals.findPrincipal.first({ id: by.id }))?.roles ?? '[]')
   if (own.some((role) => !by.roles.includes(role)) && added.some((role) => !by.roles.includes(role))) {
     throw new CountersignError('forbidden', `this key is limited, and gives out no role but its own (${by.roles.join(', ') || 'none'})`)
