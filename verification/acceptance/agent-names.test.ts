@@ -13,6 +13,7 @@ const POLICY: NonNullable<ConfigInput['policy']> = {
     { name: 'ci may', match: { tool: 'keyed', when: 'agent.name == "ci"' }, verdict: 'allow' },
     { name: 'desk may', match: { tool: 'keyed', agent: 'desk' }, verdict: 'allow' },
     { name: 'interns never', match: { tool: 'keyed', when: 'agent.name == "intern"' }, verdict: 'deny' },
+    { name: 'small ones run', match: { tool: 'unkeyed', when: 'args.what == "small"' }, verdict: 'allow' },
     { name: 'trainees wait', match: { tool: 'keyed', when: 'agent.name == "trainee"' }, verdict: 'ask', requires: { quorum: 2 } },
   ],
 }
@@ -133,6 +134,19 @@ test('a name that nothing proves is shown as such: no rule allows by it and no g
   expect((await propose(ci, 'ci', 'again')).body.policy.rule).toBe('ci may')
   await server.settle()
   expect(target.writes).toHaveLength(3)
+})
+
+test('a rule that names no agent allows a call under a name that nothing proves, as it does without a name', async () => {
+  await using desk = await openDesk()
+  const service = await desk.server.as({ name: 'cron', kind: 'service', roles: [] })
+  const askFor = (what: string, agent?: string): Promise<Action> =>
+    service.post('/api/actions', { tool: 'unkeyed', arguments: { what }, ...(agent !== undefined && { agent }) })
+  for (const agent of [undefined, 'ci', 'somebody else']) {
+    expect(await askFor('small', agent)).toMatchObject({ state: 'approved', policy: { rule: 'small ones run' } })
+    expect(await askFor('large', agent)).toMatchObject({ state: 'proposed' })
+  }
+  expect(await askFor('small', 'ci')).toMatchObject({ agent: 'ci', agentVerified: false })
+  await desk.server.settle()
 })
 
 test('an agent from before names were kept gets its name with a further key, keeps it, and its rules hold again', async () => {
