@@ -15,3 +15,16 @@ test('the files that a configuration names are found among texts of any length',
   }
   expect(filesNamedIn(document, folder).sort()).toEqual(['api.yaml', 'server.js', 'talk.json'].map((name) => join(folder, name)))
 })
+
+test('objects of a configuration that lead back to each other are looked at once', () => {
+  let looks = 0
+  const client: Record<string, unknown> = {
+    get key() {
+      looks++
+      return 'x'
+    },
+  }
+  for (const resource of ['charges', 'refunds']) client[resource] = { client }
+  expect(filesNamedIn({ tools: { shop: { source: { client } } } }, '.')).toEqual([])
+  expect(looks).toBe(1)
+})

@@ -20,6 +20,8 @@ const MAX_STRINGS = 20_000
  */
 export function filesNamedIn(document: unknown, folder: string): string[] {
   const found = new Set<string>()
+  // The settings of a source may hold objects that lead back to each other, such as the client of an API.
+  const seen = new WeakSet<object>()
   let left = MAX_STRINGS
   const visit = (value: unknown, depth: number): void => {
     if (typeof value === 'string') {
@@ -28,7 +30,8 @@ export function filesNamedIn(document: unknown, folder: string): string[] {
         const path = resolve(folder, name)
         if (isFile(path)) found.add(path)
       }
-    } else if (typeof value === 'object' && value !== null && depth < 20) {
+    } else if (typeof value === 'object' && value !== null && depth < 20 && !seen.has(value)) {
+      seen.add(value)
       for (const inner of Object.values(value)) visit(inner, depth + 1)
     }
   }
