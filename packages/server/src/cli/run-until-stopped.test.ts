@@ -10,6 +10,7 @@ import { openApiClient } from '../../../../verification/testing/api-client.ts'
 import { BOOTSTRAP_KEY } from '../../../../verification/testing/bootstrap-key.ts'
 import { spawnServer, startChildServer } from '../../../../verification/testing/child-server.ts'
 import { checkerAt } from '../../../../verification/testing/openapi.ts'
+import { runModule } from '../../../../verification/testing/run-command.ts'
 import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 
 test('a server whose terminal is closed finishes what it carries out, and ends in order', async () => {
@@ -49,3 +50,15 @@ async function linesUntil(start: string, { stdout }: ChildProcess): Promise<void
   if (!stdout) throw new Error('the child has no output')
   for await (const line of createInterface(stdout)) if (line.startsWith(start)) return
 }
+
+test('a server that cannot stop in order ends all the same, and says why', async () => {
+  const module = new URL('./run-until-stopped.ts', import.meta.url).href
+  // The timer stands for what would keep the process alive, such as a program that a tool has started.
+  const code = `
+    import { runUntilStopped } from ${JSON.stringify(module)}
+    setInterval(() => undefined, 1_000)
+    setImmediate(() => process.kill(process.pid, 'SIGTERM'))
+    await runUntilStopped(async () => { throw new Error('the disk is gone') }, () => undefined)`
+  const ended = await runModule(['--input-type=module', '--eval', code])
+  expect(ended).toEqual({ code: 1, stdout: '', stderr: 'countersign: it did not stop in order: the disk is gone\n' })
+})

@@ -325,3 +325,21 @@ test('a folder has one configuration; two are refused', async () => {
   const two = await folderWith({ 'countersign.config.ts': '', 'countersign.json': '' })
   expect(await messageOf(findConfig(two))).toMatch(/^found countersign\.config\.ts and countersign\.json in .*: keep one$/)
 })
+
+test('an address that is named twice is told without what may be a token in it', async () => {
+  const config = { agents: { desk: { model: `remote/\${BRAIN}`, fallbacks: [`remote/\${BRAIN}`] } } }
+  const said = await refusal(config, { BRAIN: 'https://brain.example/x?token=planted-secret' })
+  expect(said).toContain('names remote/https://brain.example/x a second time')
+  expect(said).not.toContain('planted-secret')
+})
+
+test('the headers of an anchor are checked before anything is sent with them, and what authenticates is a secret', async () => {
+  const anchorWith = (authorization: string) => ({
+    record: { anchor: { webhook: { url: 'https://anchor.example', headers: { authorization } } } },
+  })
+  const said = await refusal(anchorWith(`Bearer \${TOKEN}`), { TOKEN: 'planted-secret\n' })
+  expect(said).toContain('record.anchor.webhook.headers.authorization: is not a valid header (its value is not shown here)')
+  expect(said).not.toContain('planted-secret')
+  const config = await openConfig(anchorWith('Bearer literal-secret'), { environment: {}, folder: '.' })
+  expect(config.secrets).toContain('Bearer literal-secret')
+})

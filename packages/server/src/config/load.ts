@@ -119,7 +119,9 @@ export async function openConfig(
     fallbacks.set(name, filled)
     const chain = [first.model, ...filled.map((other) => other.model)]
     for (const [index, spec] of chain.entries()) {
-      if (chain.indexOf(spec) < index) report({ path: ['agents', name, 'fallbacks', index - 1], message: `names ${spec} a second time` })
+      // The part after the path of a remote brain's URL may be a token.
+      const [shown] = spec.split(/[?#]/, 1)
+      if (chain.indexOf(spec) < index) report({ path: ['agents', name, 'fallbacks', index - 1], message: `names ${shown} a second time` })
     }
   }
   const signIn = shape.signIn && fillSignIn(shape.signIn, environment, report)

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
 import { Duration, durationMs } from '@countersign/core'
+import { secretHeaders } from '@countersign/toolkit'
+import { isHeader } from '@countersign/toolkit/internal'
 import { z } from 'zod'
 import type { AnchorSettings } from '../audit/index.ts'
 import { type Environment, fill, fillAddress, variablesOf } from './environment.ts'
@@ -49,9 +51,13 @@ export function fillAnchor(
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     report({ path: [...place, 'webhook'], message: 'must be an http:// or https:// address' })
   }
-  const headers = Object.fromEntries(
-    Object.entries(webhook.headers).map(([name, text]) => [name, fill(text, [...place, 'webhook', 'headers', name], environment, report)]),
-  )
+  const headers: Record<string, string> = {}
+  for (const [name, text] of Object.entries(webhook.headers)) {
+    const at = [...place, 'webhook', 'headers', name]
+    const value = fill(text, at, environment, report)
+    if (!isHeader(name, value)) report({ path: at, message: 'is not a valid header (its value is not shown here)' })
+    headers[name] = value
+  }
   const secrets = [webhook.url, ...Object.values(webhook.headers)].flatMap((text) => variablesOf(text, environment))
-  return { anchor: { ...settings, webhook: { url, headers } }, secrets }
+  return { anchor: { ...settings, webhook: { url, headers } }, secrets: [...secrets, ...secretHeaders(headers)] }
 }

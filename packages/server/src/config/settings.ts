@@ -48,6 +48,8 @@ export interface Settings {
   dataDir: string
   /** The embedded database in `dataDir`, or Postgres. */
   database: Database
+  /** The password of a Postgres whose address has none. A secret. */
+  databasePassword: string | undefined
   configFile: string | undefined
   /** How many actions are executed concurrently: by this process, and in one session by all processes. */
   executions: { perProcess: number; perSession: number }
@@ -123,6 +125,8 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
   return {
     ...{ host, port, dataDir, database, executions, modelCalls, logLevel, ...reached, sessionLimits, rateLimits, oidc, bootstrapKey },
     configFile: read.setting('config', '--config', 'COUNTERSIGN_CONFIG', '')[0] || undefined,
+    // The driver reads it by itself.
+    databasePassword: database.kind === 'postgres' ? read.variable('PGPASSWORD') : undefined,
     auditKeyFile: read.variable('COUNTERSIGN_AUDIT_KEY_FILE'),
     headFile: read.variable('COUNTERSIGN_AUDIT_HEAD_FILE'),
     ...{ instance, models },

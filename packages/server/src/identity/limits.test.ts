@@ -29,6 +29,16 @@ test('the addresses of one network count as one, everybody else is let be, and z
   limits.countAttempt('203.0.113.9')
 })
 
+test('the addresses of one network count as one in their short form, too', () => {
+  const limits = createLimits({ requestsPerSecond: 0, failuresPerMinute: 2 }, manualClock())
+  limits.countAttempt('2001:db8::1')
+  limits.countAttempt('2001:db8::2')
+  expect(() => limits.countAttempt('2001:db8:0:0:ffff::7')).toThrow(expect.objectContaining({ code: 'rate_limited' }))
+  // Another network with the same beginning, and one that only has its zeros elsewhere.
+  limits.countAttempt('2001:db8::1:0:0:0:1')
+  limits.countAttempt('2001:0:0:db8::1')
+})
+
 test('a guesser with a hundred thousand addresses costs the memory of 20,000, and who was refused stays refused', () => {
   const clock = manualClock()
   const buckets = createBuckets({ perSecond: 0.001, burst: 1, clock })
