@@ -3,7 +3,7 @@ import { basename, extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { checkJson } from '@countersign/core'
 import { LineCounter, parseDocument } from 'yaml'
-import { type LineOf, linesOf, yamlProblem } from '../policy/index.ts'
+import { type LineOf, linesOf, refuseRepeatedKeys, yamlProblem } from '../policy/index.ts'
 import { ConfigError } from './config-error.ts'
 import { importWithFiles } from './named-files.ts'
 
@@ -85,16 +85,29 @@ export async function readData(file: string): Promise<{ document: unknown; lineO
   })
   // JSON is YAML too, and this parser refuses duplicate keys in both.
   const lineCounter = new LineCounter()
-  const parsed = parseDocument(text, { prettyErrors: true, lineCounter })
+  const parsed = parseDocument(text, { prettyErrors: true, lineCounter, uniqueKeys: false })
+  refuseRepeatedKeys(parsed)
   const wrong = yamlProblem(parsed, lineCounter)
   if (wrong !== undefined) throw fault(file, wrong)
   if (parsed.contents === null) throw fault(file, 'is empty')
+  // YAML takes what a comment is meant to be for a part of the next key or of a text.
+  if (extname(file) === '.json' && !isJson(text))
+    throw fault(file, 'is not JSON, which has no comments, no commas at an end and quotes around every key and text')
   const checked = checkJson(
     toData(file, () => parsed.toJS()),
     { maxBytes: MAX_BYTES },
   )
   if (checked.ok) return { document: checked.value, lineOf: linesOf(parsed, lineCounter) }
   throw fault(file, checked.reason)
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text.replace(/^\ufeff/, ''))
+    return true
+  } catch {
+    return false
+  }
 }
 
 function toData(file: string, read: () => unknown): unknown {

@@ -343,3 +343,21 @@ test('the headers of an anchor are checked before anything is sent with them, an
   const config = await openConfig(anchorWith('Bearer literal-secret'), { environment: {}, folder: '.' })
   expect(config.secrets).toContain('Bearer literal-secret')
 })
+
+test('a key that a file has twice is refused, also where it is a number once and a text once', async () => {
+  const folder = await folderWith({ 'a.yaml': 'signIn:\n  oidc:\n    roles:\n      1: [admin]\n      "1": [viewer]\n' })
+  expect(await messageOf(loadConfig(join(folder, 'a.yaml'), {}))).toContain('line 5: Map keys must be unique')
+})
+
+test('a file that ends with .json is JSON: a comment in it would become part of a key or a text', async () => {
+  const folder = await folderWith({
+    'key.json': '{"tools": {}, // none\n "agents": {}}',
+    'text.json': '{"cors": {"origins": [1 // one\n]}}',
+    'fine.json': '\ufeff{"tools": {}}',
+  })
+  for (const name of ['key.json', 'text.json'])
+    expect(await messageOf(loadConfig(join(folder, name), {}))).toBe(
+      `${name}: is not JSON, which has no comments, no commas at an end and quotes around every key and text`,
+    )
+  await (await loadConfig(join(folder, 'fine.json'), {})).close()
+})

@@ -8,15 +8,17 @@ export function refuseRepeatedKeys(document: Document.Parsed): void {
   let first: readonly [start: number, end: number] | undefined
   visit(document, {
     Map(_, { items }) {
-      const seen = new Set<unknown>()
+      const seen = new Set<string>()
       for (const { key } of items) {
         if (!isScalar(key) || !key.range) continue
         const [start, end] = key.range
-        if (seen.has(key.value)) {
+        // As keys of an object, the number 1 and the text "1" are the same.
+        const name = key.value === null ? '' : String(key.value)
+        if (seen.has(name)) {
           if (!first || start < first[0]) first = [start, end]
           return
         }
-        seen.add(key.value)
+        seen.add(name)
       }
     },
   })
