@@ -58,7 +58,8 @@ test('a server that cannot stop in order ends all the same, and says why', async
     import { runUntilStopped } from ${JSON.stringify(module)}
     setInterval(() => undefined, 1_000)
     setImmediate(() => process.kill(process.pid, 'SIGTERM'))
-    await runUntilStopped(async () => { throw new Error('the disk is gone') }, () => undefined)`
+    const close = async () => { throw new Error('the disk is gone') }
+    await runUntilStopped(close, () => undefined).catch(() => { process.exitCode = 1 })`
   const ended = await runModule(['--input-type=module', '--eval', code])
   expect(ended).toEqual({ code: 1, stdout: '', stderr: 'countersign: it did not stop in order: the disk is gone\n' })
 })

@@ -1,4 +1,5 @@
 import { letNewSpaceGrow } from '../new-space.js'
+import { complain } from './say.ts'
 
 /**
  * Stops at once on a second signal: a person who presses Ctrl-C twice does not want to wait for the drain. A closed terminal stops it in
@@ -17,7 +18,12 @@ export async function runUntilStopped(close: () => Promise<void>, say: (line: st
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
   await stopped
-  await close()
+  try {
+    await close()
+  } catch (error) {
+    complain(`it did not stop in order: ${error instanceof Error ? error.message : error}`)
+    process.exit(1)
+  }
   // The handles of a closed terminal, and the connections to a database that does not answer, would keep the process alive.
   process.exit()
 }

@@ -66,5 +66,12 @@ export function createLimits({ requestsPerSecond, failuresPerMinute }: RateLimit
 }
 
 /** Returns the address that is counted. An IPv6 customer has at least a /64, so its addresses count as one. */
-const networkOf = (address: string): string =>
-  address.includes(':') && !address.includes('.') ? address.split(':').slice(0, 4).join(':') : address
+function networkOf(address: string): string {
+  if (!address.includes(':') || address.includes('.')) return address
+  // The short form leaves out a row of zeros.
+  const [before = '', after] = address.split('::')
+  const groups = before === '' ? [] : before.split(':')
+  const left = after === undefined || after === '' ? [] : after.split(':')
+  while (after !== undefined && groups.length + left.length < 8) groups.push('0')
+  return [...groups, ...left].slice(0, 4).join(':')
+}
