@@ -1,5 +1,13 @@
-import { type Action, openSession, type SessionSnapshot, type SessionStore, type ShownAction } from '@countersign/client'
-import { showInvisible, useSessionStore } from '@countersign/react'
+import {
+  type Action,
+  type Actions,
+  openSession,
+  type SessionSnapshot,
+  type SessionStore,
+  type ShownAction,
+  type Store,
+} from '@countersign/client'
+import { showInvisible, useStore } from '@countersign/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { Link, NavigationType, useLocation, useNavigationType, useParams } from 'react-router'
@@ -23,6 +31,10 @@ import { WaitingBanner } from './waiting-banner.tsx'
 /** About three screens of a large monitor. */
 const PAGE_MESSAGES = 50
 
+/** Before the stream is opened. */
+const UNOPENED: Store<SessionSnapshot | null> = { get: () => null, subscribe: () => () => undefined, close: () => undefined }
+const NO_ACTIONS: Actions = {}
+
 /** `/sessions/:id`: one chat, live. */
 export default function SessionPage() {
   const { sessionId = '' } = useParams()
@@ -41,25 +53,81 @@ function OpenSession({ sessionId }: { sessionId: string }) {
     return () => opened.close()
   }, [client, sessionId, attempt])
 
-  return store ? <Chat store={store} sessionId={sessionId} onAgain={() => setAttempt(attempt + 1)} /> : <LoadingChat />
+  return <Chat store={store} sessionId={sessionId} onAgain={() => setAttempt(attempt + 1)} />
 }
 
-function Chat({ store, sessionId, onAgain }: { store: SessionStore; sessionId: string; onAgain: () => void }) {
-  const snapshot = useSessionStore(store)
-  useShareActions(snapshot.actions)
+function Chat({ store, sessionId, onAgain }: { store: SessionStore | null; sessionId: string; onAgain: () => void }) {
+  const { me } = useServices()
+  const snapshot = useStore(store ?? UNOPENED)
+  const session = snapshot?.session ?? null
+  useShareActions(snapshot?.actions ?? NO_ACTIONS)
   useListedSession(snapshot)
-  if (!snapshot.session || snapshot.failure?.code === 'not_found')
-    return snapshot.failure ? <FailedChat snapshot={snapshot} onAgain={onAgain} /> : <LoadingChat />
-  return <LoadedChat snapshot={snapshot} session={snapshot.session} sessionId={sessionId} onAgain={onAgain} onOlder={store.loadOlder} />
+  // The first message was written on the previous page, so the focus stays in the message field, except after a reload.
+  const cameByPush = useNavigationType() === NavigationType.Push
+  const startsHere = useLocation().state?.isFresh === true && cameByPush
+
+  const [isRenaming, setRenaming] = useState(false)
+  const renameButton = useRef<HTMLButtonElement>(null)
+  const endRenaming = (isElsewhere: boolean) => {
+    setRenaming(false)
+    if (!isElsewhere) renameButton.current?.focus()
+  }
+
+  if (snapshot?.failure && (!session || snapshot.failure.code === 'not_found')) return <FailedChat snapshot={snapshot} onAgain={onAgain} />
+  const isOwner = session !== null && (session.owner.id === me.id || session.owner.personId === me.id)
+  const isHost = session !== null && (isOwner || me.roles.includes('admin'))
+  const title = session?.title || 'Untitled'
+  // One page, loading and loaded: another one would draw the bar anew, and a press on one of its buttons at that moment does nothing.
+  return (
+    <Page
+      title={session ? title : 'Loading…'}
+      isLoading={!session}
+      subtitle={session && <span data-testid="agent-name">{showInvisible(session.agent)}</span>}
+      status={
+        session &&
+        snapshot && (
+          <>
+            <SessionStatus status={session.status} pending={pendingIn(snapshot)} unknown={countUnknown(snapshot)} />
+            <span className="bar-actions">
+              <Link className="bar-action" to={`/sessions/${sessionId}/timeline`}>
+                Timeline
+              </Link>
+            </span>
+            {isHost && <SessionTools sessionId={sessionId} title={title} renameButton={renameButton} onRename={() => setRenaming(true)} />}
+          </>
+        )
+      }
+      headingForm={isRenaming && session && <TitleForm sessionId={sessionId} title={session.title} onClose={endRenaming} />}
+      onHeadingDoubleClick={isHost ? () => setRenaming(true) : undefined}
+      focusHeading={!startsHere}
+      layout="fill"
+    >
+      {store && snapshot && session ? (
+        <LoadedChat
+          snapshot={snapshot}
+          session={session}
+          sessionId={sessionId}
+          isOwner={isOwner}
+          isHost={isHost}
+          startsHere={startsHere}
+          onAgain={onAgain}
+          onOlder={store.loadOlder}
+        />
+      ) : (
+        <LoadingChat />
+      )}
+    </Page>
+  )
 }
 
 /** Keeps this session's row in the sidebar as current as the page itself. */
-function useListedSession(snapshot: SessionSnapshot) {
-  const { session, lastSeq } = snapshot
+function useListedSession(snapshot: SessionSnapshot | null) {
+  const session = snapshot?.session
+  const lastSeq = snapshot?.lastSeq ?? 0
   const queries = useQueryClient()
   const status = session?.status
-  const pending = pendingIn(snapshot)
-  const unknownOutcomes = countUnknown(snapshot)
+  const pending = snapshot ? pendingIn(snapshot) : []
+  const unknownOutcomes = snapshot ? countUnknown(snapshot) : 0
   const waiting = pending.map(({ id, overdue }) => `${id} ${overdue}`).join()
   // biome-ignore lint/correctness/useExhaustiveDependencies: only what the row shows is worth a write
   useEffect(() => {
@@ -78,30 +146,23 @@ type LoadedChatProps = {
   snapshot: SessionSnapshot
   session: NonNullable<SessionSnapshot['session']>
   sessionId: string
+  isOwner: boolean
+  /** An owner or an admin: they rename, delete and invite. */
+  isHost: boolean
+  /** The chat was begun on the previous page. */
+  startsHere: boolean
   onAgain: () => void
   onOlder: () => Promise<void>
 }
 
-function LoadedChat({ snapshot, session, sessionId, onAgain, onOlder }: LoadedChatProps) {
+function LoadedChat({ snapshot, session, sessionId, isOwner, isHost, startsHere, onAgain, onOlder }: LoadedChatProps) {
   const { client, me } = useServices()
   const { owner, participants } = session
-  const isOwner = owner.id === me.id || owner.personId === me.id
-  const isHost = isOwner || me.roles.includes('admin')
   const mayWrite = isOwner || participants.some(({ id }) => id === me.id)
   const connection = useConnection(snapshot.connection)
   const conversation = useRef<ConversationHandle>(null)
-  // The first message was written on the previous page, so the focus stays in the message field, except after a reload.
-  const cameByPush = useNavigationType() === NavigationType.Push
-  const startsHere = useLocation().state?.isFresh === true && cameByPush
   const pending = pendingIn(snapshot)
   const isBusy = session.status === 'active' || session.status === 'waiting_approval'
-
-  const [isRenaming, setRenaming] = useState(false)
-  const renameButton = useRef<HTMLButtonElement>(null)
-  const endRenaming = (isElsewhere: boolean) => {
-    setRenaming(false)
-    if (!isElsewhere) renameButton.current?.focus()
-  }
 
   const shownCards = useShownCards()
   /** The key of the last message, and the cards on the screen when it was first sent. A retry sends both again, so it is the same request. */
@@ -114,32 +175,7 @@ function LoadedChat({ snapshot, session, sessionId, onAgain, onOlder }: LoadedCh
   }
 
   return (
-    <Page
-      title={session.title || 'Untitled'}
-      subtitle={<span data-testid="agent-name">{showInvisible(session.agent)}</span>}
-      status={
-        <>
-          <SessionStatus status={session.status} pending={pending} unknown={countUnknown(snapshot)} />
-          <span className="bar-actions">
-            <Link className="bar-action" to={`/sessions/${sessionId}/timeline`}>
-              Timeline
-            </Link>
-          </span>
-          {isHost && (
-            <SessionTools
-              sessionId={sessionId}
-              title={session.title || 'Untitled'}
-              renameButton={renameButton}
-              onRename={() => setRenaming(true)}
-            />
-          )}
-        </>
-      }
-      headingForm={isRenaming && <TitleForm sessionId={sessionId} title={session.title} onClose={endRenaming} />}
-      onHeadingDoubleClick={isHost ? () => setRenaming(true) : undefined}
-      focusHeading={!startsHere}
-      layout="fill"
-    >
+    <>
       <ShownCardsContext value={shownCards}>
         <ConversationView ref={conversation} snapshot={snapshot} agent={session.agent} onOlder={onOlder} />
       </ShownCardsContext>
@@ -176,7 +212,7 @@ function LoadedChat({ snapshot, session, sessionId, onAgain, onOlder }: LoadedCh
           />
         </div>
       </div>
-    </Page>
+    </>
   )
 }
 
@@ -208,7 +244,7 @@ function FailedChat({ snapshot, onAgain }: { snapshot: SessionSnapshot; onAgain:
 
 function LoadingChat() {
   return (
-    <Page title="Loading…" focusHeading={false} layout="fill">
+    <>
       <div className="conversation" aria-busy="true">
         <div className="conversation-rows">
           <Skeleton className="skeleton-user" height={44} width="55%" />
@@ -221,6 +257,6 @@ function LoadingChat() {
           <Skeleton height={78} />
         </div>
       </div>
-    </Page>
+    </>
   )
 }

@@ -20,6 +20,8 @@ type PageProps = {
   status?: ReactNode
   /** Pages that place the caret themselves after a navigation keep the heading from taking the focus. */
   focusHeading?: boolean
+  /** While the title is not known, the heading waits with taking the focus. */
+  isLoading?: boolean
   /** `fill`: the page scrolls inside itself; `flow`: the main region scrolls. */
   layout?: 'fill' | 'flow'
   /** Replaces the heading while somebody edits it. */
@@ -36,6 +38,7 @@ export function Page({
   subtitle,
   status,
   focusHeading = true,
+  isLoading = false,
   layout = 'flow',
   headingForm,
   onHeadingDoubleClick,
@@ -52,11 +55,15 @@ export function Page({
     document.title = tabTitle
   }, [tabTitle])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new path is the event, not an input
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new path is the event, or that its title is there; neither is an input
   useEffect(() => {
     // The first page of a load keeps the browser's own start of the document, where the skip link is next.
     if (firstPage) {
       firstPage = false
+      return
+    }
+    if (isLoading) {
+      lastPath.current = undefined
       return
     }
     // Only a filter or a view changed, so the focus stays where it is.
@@ -64,7 +71,7 @@ export function Page({
     lastPath.current = pathname
     // A page that arrives late takes nobody's words away: the palette may be open and typed in by then.
     if (focusHeading && !isSamePage && !isTyping(document.activeElement)) heading.current?.focus({ preventScroll: true })
-  }, [pathname, kind])
+  }, [pathname, kind, isLoading])
 
   return (
     <div className="page">

@@ -92,6 +92,24 @@ test('a button of the bar can be pressed while the agents of a new chat come: it
   await page.close()
 })
 
+test('a button of the bar can be pressed while a chat loads: it stays the same one, and the loaded chat’s heading gets the focus', async () => {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 844 } })
+  page.setDefaultTimeout(280_000)
+  const session = Promise.withResolvers<void>()
+  await page.route('**/api/sessions/ses_000001', async (route) => {
+    await session.promise
+    await route.continue()
+  })
+  await page.goto(`${server.url}/sessions/ses_000001`)
+  await page.getByRole('heading', { level: 1, name: 'Loading…' }).waitFor()
+  const button = await page.getByTestId('account').elementHandle()
+  session.resolve()
+  await page.getByTestId('agent-name').waitFor()
+  expect(await button?.evaluate((node) => node.isConnected)).toBe(true)
+  await page.locator('h1:focus').waitFor()
+  await page.close()
+})
+
 test('the name of the inbox stays on one line beside what is overdue and unknown', async () => {
   const page = await openPage('/', 1280)
   await page.getByTestId('waiting-alarms').waitFor()
