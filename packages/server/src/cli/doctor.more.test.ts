@@ -7,7 +7,7 @@ import { PROVIDERS, providerEnvironment } from '../../../../verification/testing
 import { runCommandLine } from '../../../../verification/testing/run-command.ts'
 import { mountSmallDisk } from '../../../../verification/testing/small-disk.ts'
 import { startTarget } from '../../../../verification/testing/target.ts'
-import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
+import { startTestServer, temporaryFolder } from '../../../../verification/testing/test-server.ts'
 import { tempRepository } from '../../../../verification/testing/workspace.ts'
 import { type Environment, loadConfig } from '../config/index.ts'
 import { answerWith, startReplayServer } from '../models/testing/replay-server.ts'
@@ -182,6 +182,47 @@ test('a policy to start from is printed for kinds or for a configuration, and ca
   expect(policy.evaluate(call)).toMatchObject({ verdict: 'ask', risk: 'high' })
   expect(policy.explain(call).filter(({ failed }) => failed !== undefined)).toEqual([])
   await close()
+})
+
+test('the policy that the doctor reports is the one in force, also where a person saved it over the one of the file', async () => {
+  using folder = temporaryFolder()
+  const [config, data] = [join(folder.path, 'countersign.json'), join(folder.path, 'data')]
+  const refund = (verdict: 'allow' | 'ask' | 'deny') => ({
+    rules: [{ name: `refunds ${verdict}`, match: { tool: 'shop.refund' }, verdict }],
+  })
+  const written = (verdict: 'allow' | 'ask' | 'deny') => {
+    const document = {
+      tools: { shop: { routes: { baseUrl: 'http://127.0.0.1:9', tools: { refund: { method: 'POST' as const, path: '/refund' } } } } },
+      policy: refund(verdict),
+    }
+    writeFileSync(config, JSON.stringify(document))
+    return document
+  }
+  const examined = async () => JSON.parse((await examine({ config, data, json: true }, {})).text)
+  const document = written('deny')
+  {
+    await using server = await startTestServer({ config: document, place: { dataDir: data, environment: {} } })
+    const one = await examined()
+    expect(one.policy).toMatchObject([{ tool: 'shop.refund', would: 'denied' }])
+    expect(JSON.stringify(one.findings)).not.toContain('in force')
+    const saved = { body: { document: refund('allow'), reason: 'for today' }, headers: { 'if-match': '"1"' } }
+    expect((await server.admin.send('PUT', '/api/policy', saved)).status).toBe(200)
+  }
+  const two = await examined()
+  expect(two.policy).toMatchObject([{ tool: 'shop.refund', would: 'runs', rule: 'refunds allow' }])
+  expect(two.findings).toContainEqual({
+    check: 'policy',
+    level: 'note',
+    message: 'version 2, which a person saved, is in force, and is reported here: it stays until the policy of the configuration changes',
+  })
+  written('ask')
+  const three = await examined()
+  expect(three.policy).toMatchObject([{ tool: 'shop.refund', would: 'asks 1 of approver' }])
+  expect(three.findings).toContainEqual({
+    check: 'policy',
+    level: 'note',
+    message: 'version 2 is in force: the policy of the configuration, which is reported here, takes its place at the next start',
+  })
 })
 
 test('--json is one object with every finding and what policy says of each tool', async () => {

@@ -19,7 +19,7 @@ import { isConnected, tryCanary } from './connect/canary.ts'
 import { HOST_SETTINGS } from './connect/settings.ts'
 import { type Check, type Finding, note, ok, problem, runChecks } from './doctor/check.ts'
 import { findOpenFiles } from './doctor/open-files.ts'
-import { findPolicyDoubts, type PolicyRow, policyTable } from './doctor/policy.ts'
+import { findPolicyDoubts, type PolicyRow, policyTable, policyToReport } from './doctor/policy.ts'
 import { modelChecks, routeChecks } from './doctor/reach.ts'
 import { findSecrets } from './doctor/secrets.ts'
 import { webhookCheck } from './doctor/webhooks.ts'
@@ -115,9 +115,11 @@ export async function doctor(flags: DoctorFlags, environment: Environment, out: 
       onDone: tell,
       clean,
     })
-    const doubts = config ? named('policy', await findPolicyDoubts(config, rolesOf(database))) : []
+    const reported = config && policyToReport(config.policy, database?.policy)
+    const world = config && reported && { agents: config.agents, tools: config.tools, policy: reported.policy }
+    const doubts = world ? named('policy', [...reported.notes, ...(await findPolicyDoubts(world, rolesOf(database)))]) : []
     tell(doubts)
-    const policy = config ? policyTable(config) : []
+    const policy = world ? policyTable(world) : []
     const findings = [...early, ...found, ...doubts]
     const problems = findings.filter(({ level }) => level === 'problem').length
     if (flags.json) sayJson({ problems, findings, policy } satisfies JsonOutput<'doctor'>, out)

@@ -1,5 +1,5 @@
 export { agentOf, isAgentVerified } from './agent-of.ts'
-export { type CompiledPolicy, compilePolicy } from './compile.ts'
+export { type CompiledPolicy, compilePolicy, digestPolicy } from './compile.ts'
 export { readCondition } from './condition.ts'
 export { diffPolicies } from './diff.ts'
 export { EARLIER_DENIAL } from './earlier-denial.ts'

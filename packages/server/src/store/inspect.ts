@@ -15,10 +15,24 @@ export interface DatabaseLook {
   pending: string[]
   /** Distinct role lists of principals, as JSON; undefined while they cannot be read. */
   roles?: string[] | undefined
+  /** The version of the policy in force; undefined while there is none, or it cannot be read. */
+  policy?: StoredPolicy | undefined
   /** Free space on its disk; undefined where the disk belongs to another machine. */
   freeBytes?: number | undefined
 }
 
+export interface StoredPolicy {
+  number: number
+  /** JSON. */
+  document: string
+  digest: string
+  /** The digest of the newest version that came from a configuration: a start with another one puts that one in force. */
+  digest_of_file: string | null
+}
+
+const POLICY =
+  "select number, document, digest, (select digest from policy_version where source = 'file' order by number desc limit 1) as digest_of_file " +
+  "from policy_version where in_use = 'force'"
 const ROLES = "select distinct roles from principal where kind = 'person' limit 10000"
 const APPLIED = 'select number, name from migration order by number'
 
@@ -44,14 +58,12 @@ function lookAtSqlite(dataDir: string): DatabaseLook {
   try {
     db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
     const pending = missing(listMigrations(), db.prepare(APPLIED).all() as unknown as Applied[]).map(({ name }) => name)
-    const roles =
-      pending.length === 0
-        ? db
-            .prepare(ROLES)
-            .all()
-            .map((row) => String(row.roles))
-        : undefined
-    return { isThere: true, pending, roles, freeBytes }
+    if (pending.length > 0) return { isThere: true, pending, freeBytes }
+    const roles = db
+      .prepare(ROLES)
+      .all()
+      .map((row) => String(row.roles))
+    return { isThere: true, pending, roles, policy: db.prepare(POLICY).get() as unknown as StoredPolicy | undefined, freeBytes }
   } catch (error) {
     throw openingError(error, dataDir, file)
   } finally {
@@ -100,8 +112,10 @@ async function lookAtPostgres(url: string, signal: AbortSignal): Promise<Databas
     if (version < 150_000) throw new Error(`Postgres ${Math.floor(version / 10_000)} is too old: 15 or newer is needed`)
     const { rows: applied } = migration === null ? { rows: [] } : await client.query(APPLIED)
     const pending = missing(listMigrations(), applied).map(({ name }) => name)
-    const roles = pending.length === 0 ? (await client.query(ROLES)).rows.map((row) => String(row.roles)) : undefined
-    return { isThere: migration !== null, pending: migration === null ? [] : pending, roles }
+    if (migration === null) return { isThere: false, pending: [] }
+    if (pending.length > 0) return { isThere: true, pending }
+    const roles = (await client.query(ROLES)).rows.map((row) => String(row.roles))
+    return { isThere: true, pending, roles, policy: (await client.query<StoredPolicy>(POLICY)).rows[0] }
   } finally {
     signal.removeEventListener('abort', stop)
     if (!signal.aborted) await client.end().catch(() => undefined)

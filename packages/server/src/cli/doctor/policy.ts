@@ -2,7 +2,8 @@ import { evaluatePolicy, matchesGlob, type PolicyDocument, type PolicyResult, ty
 import type { SourceFinding } from '@countersign/toolkit'
 import { fitsTool } from '@countersign/toolkit/internal'
 import type { Config } from '../../config/index.ts'
-import { notesAbout } from '../../policy/index.ts'
+import { digestPolicy, notesAbout } from '../../policy/index.ts'
+import type { StoredPolicy } from '../../store/index.ts'
 import { note, ok } from './check.ts'
 
 /** The verdict of the policy for a call of a tool. */
@@ -20,6 +21,24 @@ export interface PolicyRow {
 }
 
 type World = Pick<Config, 'agents' | 'tools' | 'policy'>
+
+/**
+ * Returns the policy to report, and a note where the one of the configuration is not the one in force. A version that a person saved stays in
+ * force over starts, as long as the policy of the configuration does not change.
+ */
+export function policyToReport(
+  configured: PolicyDocument,
+  stored: StoredPolicy | undefined,
+): { policy: PolicyDocument; notes: SourceFinding[] } {
+  const digest = digestPolicy(configured)
+  if (!stored || stored.digest === digest) return { policy: configured, notes: [] }
+  if (stored.digest_of_file === digest) {
+    const words = `version ${stored.number}, which a person saved, is in force, and is reported here: it stays until the policy of the configuration changes`
+    return { policy: JSON.parse(stored.document), notes: [note(words)] }
+  }
+  const words = `version ${stored.number} is in force: the policy of the configuration, which is reported here, takes its place at the next start`
+  return { policy: configured, notes: [note(words)] }
+}
 
 /** Returns the verdict of the policy on every tool, as far as it does not depend on a call. */
 export function policyTable({ agents, tools, policy }: World): PolicyRow[] {
