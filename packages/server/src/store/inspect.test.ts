@@ -34,6 +34,10 @@ test('a look at a Postgres database says whether it is there, what it lacks and 
   )
   expect(await look(url)).toMatchObject({ roles: ['["finance"]'] })
 
+  const versions = "(1, '{}', 'of-file', 'file', 'first', null, 0), (2, '{}', 'saved', 'api', 'second', 'force', 0)"
+  await run(url, `insert into policy_version (number, document, digest, source, reason, in_use, created_at) values ${versions}`)
+  expect((await look(url)).policy).toMatchObject({ document: '{}', digest: 'saved', digest_of_file: 'of-file' })
+
   const last = listMigrations().at(-1)
   if (!last) throw new Error('there are no migrations')
   await run(url, `delete from migration where number = ${last.number}`)
