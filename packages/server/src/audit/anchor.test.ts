@@ -192,3 +192,18 @@ test('a webhook that never answers is given up after ten seconds', async () => {
   await closing
   expect(anchor.status.head).toBe(1)
 })
+
+test('a webhook that never answers holds up the end of the server for ten seconds at most', async () => {
+  await using hook = await startHook()
+  const clock = manualClock()
+  const [first, second] = await makeHeads(2)
+  const anchor = openAnchor({ settings: { webhook: { url: hook.url, headers: {} }, everyMs: 60_000 }, network, clock, log })
+  if (first) anchor.take(first)
+  await hook.nth(0)
+  if (second) anchor.take(second)
+  const closed = anchor[Symbol.asyncDispose]()
+  clock.pass(10_000)
+  await closed
+  expect(anchor.status.head).toBeUndefined()
+  expect(clock.waits).toEqual([])
+})

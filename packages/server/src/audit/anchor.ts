@@ -62,6 +62,7 @@ export function openAnchor({ settings, network, clock, log }: AnchorOptions): An
   let takeBack: (() => void) | undefined
   let inFlight: Promise<void> | undefined
   let isClosed = false
+  const closing = new AbortController()
   let retryMs = FIRST_RETRY_MS
   let written = 0
   const status: AnchorStatus = { head: undefined, failure: undefined }
@@ -104,6 +105,7 @@ export function openAnchor({ settings, network, clock, log }: AnchorOptions): An
     const target = new URL(url)
     const late = new AbortController()
     const stopWaiting = clock.after(ANSWER_WITHIN_MS, () => late.abort(new Error(`${target.host} did not answer within 10 seconds`)))
+    const signal = AbortSignal.any([late.signal, closing.signal])
     try {
       const answer = await send(network, {
         method: 'POST',
@@ -111,14 +113,14 @@ export function openAnchor({ settings, network, clock, log }: AnchorOptions): An
         own: target.origin,
         headers: { ...headers, 'content-type': 'application/json' },
         body: JSON.stringify({ head: headFields(head) }),
-        signal: late.signal,
+        signal,
       })
       answer.destroy()
       const { statusCode = 0, headers: answered } = answer
       if (statusCode >= 200 && statusCode <= 299) return
       throw new Refused(`${target.host} answered ${statusCode}`, readRetryAfter(answered, clock.nowMs()) ?? 0)
     } catch (error) {
-      throw late.signal.aborted ? late.signal.reason : error
+      throw signal.aborted ? signal.reason : error
     } finally {
       stopWaiting()
     }
@@ -135,8 +137,11 @@ export function openAnchor({ settings, network, clock, log }: AnchorOptions): An
     async [Symbol.asyncDispose]() {
       isClosed = true
       takeBack?.()
+      // For both attempts together: a stop has half a minute, and the work that is drained before takes its part of that.
+      const stopWaiting = clock.after(ANSWER_WITHIN_MS, () => closing.abort(new Error('the server stopped before an answer came')))
       await inFlight
       await sendNewest()
+      stopWaiting()
     },
   }
 }
