@@ -36,7 +36,7 @@ const SERVER_ROWS = [
   ['hooks'],
   ['http'],
   ['compile-cache', 'new-space'],
-  ['own-files'],
+  ['own-files', 'port-hold'],
   ['server'],
   ['cli'],
   ['main', 'index'],

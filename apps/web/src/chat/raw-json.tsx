@@ -1,4 +1,4 @@
-import { parseJson } from '@countersign/core'
+import { parseJson } from '@countersign/core/text'
 import { showLines } from '@countersign/react'
 
 /** A value as it is stored, whole; text that holds JSON is laid out, other text stands as it is. */
