@@ -36,7 +36,7 @@ const SERVER_ROWS = [
   ['hooks'],
   ['http'],
   ['compile-cache', 'new-space'],
-  ['own-files', 'port-hold'],
+  ['own-files', 'require-free-port'],
   ['server'],
   ['cli'],
   ['main', 'index'],

@@ -63,7 +63,7 @@ export async function carryOut(client: Pick<Client, 'actions'>, actionId: string
   const elapsedMs = startClock()
   // One key: when the answer to a claim is lost, the next try gets the same hold.
   const once: ChangeOptions = { idempotencyKey: crypto.randomUUID(), ...(signal && { signal }) }
-  const claim = await untilItWorks(() => client.actions.claim(actionId, retry ? { retry } : {}, once), once, true)
+  const claim = await untilItWorks(() => client.actions.claim(actionId, retry ? { retry } : {}, once), once)
   const holdMs = Date.parse(claim.holdEndsAt) - Date.parse(claim.action.updatedAt)
   // Counted from before the claim: this clock must never think that the hold lasts longer than the server does.
   const leftMs = Math.floor(holdMs - Math.min(holdMs * REPORT_SHARE, REPORT_MS) - elapsedMs())

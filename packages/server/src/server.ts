@@ -23,8 +23,8 @@ import { createSignInLinks, mintLinkToken, signInLink } from './identity/sign-in
 import type { OpenActions } from './instance/index.ts'
 import { type ChainLink, type Circuits, createCircuits, modelChain, openModel } from './models/index.ts'
 import { ownFilesOf } from './own-files.ts'
-import { createPortHold, orPortTaken, type PortHold } from './port-hold.ts'
 import { tightenFiles } from './private-files.ts'
+import { orPortTaken, requireFreePort } from './require-free-port.ts'
 import { thisMachine } from './store/index.ts'
 
 /** The console's build: beside this package in a checkout, inside it when installed. */
@@ -86,8 +86,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 async function start(options: ServerOptions): Promise<RunningServer> {
   const { config, settings, log, clientKey } = options
   const sender = config.anchor && openAnchor({ settings: config.anchor, network: config.network, clock: systemClock, log })
-  await using port = createPortHold(settings)
-  const engine = await openServerEngine(options, sender, port.take)
+  const engine = await openServerEngine(options, sender, () => requireFreePort(settings))
   const { store, clock } = engine
   const streams = createStreams()
   const stopping = new AbortController()
@@ -136,7 +135,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
       prices: config.prices,
       gatewaySecret: await openSecret(store, 'gateway_secret'),
     })
-    const url = await listen(app, settings, port)
+    const url = await listen(app, settings)
     const local = signInLinks && (await openLocalConsole({ app, settings, url, secret: signInLinks.secret, log }))
     const rounds = await startRounds(opened)
     checkpoint('start.listening')
@@ -266,11 +265,8 @@ export function nameOf(database: Settings['database']): string {
   return `postgres://${host}${pathname}`
 }
 
-async function listen(app: App, { host, port }: Settings, hold: PortHold): Promise<string> {
+async function listen(app: App, { host, port }: Settings): Promise<string> {
   try {
-    await app.ready()
-    // As late as possible: another program could take the port in between.
-    await hold[Symbol.asyncDispose]()
     return await app.listen({ host, port })
   } catch (error) {
     // Its timers would keep the process alive.

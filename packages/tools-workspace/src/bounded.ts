@@ -5,17 +5,19 @@ import type { Workspace } from './workspace.ts'
 /** A longer diff is refused, because nobody could review it. */
 export const MAX_DIFF_CHARS = 250_000
 
-/** What the edits of one plan may take together. With the diffs it is less than the 5 s that a preview has. */
-const EDITS_MS = 2_000
+/**
+ * What one edit may take, or one diff for which there is nothing shorter. Their waits for the thread are limited by the signal alone: a preview
+ * has 5 s, and an approved change must not fail because others are busy.
+ */
+const WORK_MS = 2_000
 
-/** The time for the texts of one plan. Its edits have to be made in time; its diffs are whole files when it is used up. */
+/** The time for the texts of one plan. Its diffs are whole files when their time is used up. */
 export interface PlanTime {
   signal: AbortSignal
-  edits: WorkBudget
   diffs: WorkBudget
 }
 
-export const openPlanTime = (signal: AbortSignal): PlanTime => ({ signal, edits: { leftMs: EDITS_MS }, diffs: openDiffBudget() })
+export const openPlanTime = (signal: AbortSignal): PlanTime => ({ signal, diffs: openDiffBudget() })
 
 /** Why diffs that are too long together are refused. */
 export const tooLong = (what: string, { diffs }: PlanTime): Fault =>
@@ -41,7 +43,7 @@ export async function inBounds<T>(what: string, work: (run: Jobs) => Promise<T>,
 }
 
 /** The options of an edit of a plan. */
-export const editOptions = ({ signal, edits }: PlanTime) => ({ timeoutMs: EDITS_MS, signal, budget: edits })
+export const editOptions = ({ signal }: PlanTime) => ({ timeoutMs: WORK_MS, signal })
 
 /**
  * Returns the diff of one file: the shortest, or the whole file out and in where the plan's time is used up.
@@ -62,9 +64,17 @@ export async function diffInTime(
     if (!(error instanceof WorkEnded)) throw error
     // An ended diff ends the plan's time, whatever it was ended by: so too long is too long for one reason.
     time.diffs.leftMs = 0
-    if ((before?.text.length ?? 0) + (after?.text.length ?? 0) > MAX_DIFF_CHARS) throw tooLong(path, time)
-    const whole = wholeDiff(path, before, after)
-    if (whole.length > MAX_DIFF_CHARS) throw tooLong(path, time)
-    return whole
+    const whole = (before?.text.length ?? 0) + (after?.text.length ?? 0) > MAX_DIFF_CHARS ? undefined : wholeDiff(path, before, after)
+    if (whole !== undefined && whole.length <= MAX_DIFF_CHARS) return whole
+    return shortestDiff({ work }, file, time)
   }
+}
+
+/** @throws Fault when it takes too long, or is too long to be shown. */
+async function shortestDiff({ work }: Pick<Workspace, 'work'>, file: Parameters<typeof diffInTime>[1], time: PlanTime): Promise<string> {
+  const diff = await work.run('diff', file, { timeoutMs: WORK_MS, signal: time.signal }).catch((error: unknown) => {
+    throw error instanceof WorkEnded ? tooLong(file.path, time) : error
+  })
+  if (diff.length > MAX_DIFF_CHARS) throw tooLong(file.path, time)
+  return diff
 }

@@ -23,7 +23,12 @@ export default function NewChatPage() {
   const agent = agents.data?.find(({ name }) => picked.on === key && name === picked.name) ?? agents.data?.[0]
   // One page for all that it may show: another one would draw the bar anew, and a press on one of its buttons at that moment does nothing.
   return (
-    <Page title="New chat" subtitle={agent && <span data-testid="agent-name">{showInvisible(agent.name)}</span>} focusHeading={false}>
+    <Page
+      title="New chat"
+      subtitle={agent && <span data-testid="agent-name">{showInvisible(agent.name)}</span>}
+      isLoading={agents.isPending}
+      focusHeading={!agent}
+    >
       {agents.isPending ? (
         <div className="fresh" aria-busy="true">
           <Skeleton height={28} width={220} />

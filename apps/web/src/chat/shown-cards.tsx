@@ -32,6 +32,7 @@ function createShownCards(): ShownCards {
       const ends = [...box.children].filter((_, at, { length }) => at === 0 || at === length - 1)
       const unseen = new Set<Element>()
       let isOnScreen = false
+      let wasShown = false
       let height = 0
       const screen = new IntersectionObserver((entries) => {
         for (const { target, isIntersecting } of entries) {
@@ -39,18 +40,19 @@ function createShownCards(): ShownCards {
           else if (isIntersecting) unseen.delete(target)
         }
         const isShown = isOnScreen && unseen.size === 0
+        wasShown ||= isShown
         if (isShown === (look.since !== undefined)) return
         look.earlierMs = msOf(look)
         look.since = isShown ? performance.now() : undefined
       })
-      // What a card grows by, as it is loaded or opened, was not shown yet.
+      // What a card grows by, as it is loaded or opened, was not shown yet. Once it was read through, its end is enough: its buttons come then.
       const size = new ResizeObserver(() => {
         const before = height
         height = box.offsetHeight
         if (height <= before) return
         screen.disconnect()
         Object.assign(look, { since: undefined, earlierMs: 0 })
-        for (const end of ends) unseen.add(end)
+        for (const end of wasShown ? ends.slice(-1) : ends) unseen.add(end)
         for (const element of [box, ...ends]) screen.observe(element)
       })
       looks.add(look)

@@ -111,7 +111,7 @@ function whyNotByWord(row: ActionRow, context: WordContext): string | undefined 
   const why = whyNotUnnamed(row)
   if (why !== undefined) return why
   if (wasShown(row, context)) return undefined
-  return `"${row.description}" had not been shown to you for a second when you typed. Read it, then type the word again.`
+  return `"${row.description}" had not been shown to you for a second when you typed. Read it to its end, then type the word again.`
 }
 
 /** True when the person had this revision in front of them for {@link SHOWN_MS}. */

@@ -148,9 +148,13 @@ export function openWorkers(script: URL, { size, idleMs = 10_000, maxMegabytes =
 async function spend<T>(budget: WorkBudget | undefined, work: () => Promise<T>): Promise<T> {
   const began = performance.now()
   try {
-    return await work()
-  } finally {
+    const done = await work()
     if (budget) budget.leftMs -= performance.now() - began
+    return done
+  } catch (error) {
+    // A timer may end a millisecond before its time by this clock.
+    if (budget) budget.leftMs = error instanceof WorkEnded ? 0 : budget.leftMs - (performance.now() - began)
+    throw error
   }
 }
 
