@@ -11,11 +11,12 @@ import { listWaitingFor } from '../read/inbox-query.ts'
 import { viewVotes } from '../read/view.ts'
 
 const person = (name: string, ...roles: string[]): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles })
-const [fay, gil, vic, wil, root] = [
+const [fay, gil, vic, wil, both, root] = [
   person('fay', 'finance'),
   person('gil', 'finance'),
   person('vic', 'viewer'),
   person('wil', 'viewer'),
+  person('both', 'legal', 'viewer'),
   person('root', 'admin'),
 ]
 const bot: Principal = { id: 'prn_bot', kind: 'agent', name: 'bot', roles: ['agent'], personId: fay.id }
@@ -29,7 +30,7 @@ async function open(requires: NonNullable<PolicyDocument['rules'][number]['requi
   const policies = fixedPolicies(compilePolicy({ default: 'deny', rules }, 1))
   const gate = openBareGate(temp.store, [pay], 'prc_1', { ...hurriedClock, nowMs: () => nowMs, policies })
   await temp.store.transact(function* () {
-    for (const one of [fay, gil, vic, wil, root, bot]) yield* principals.savePrincipal(one, 1)
+    for (const one of [fay, gil, vic, wil, both, root, bot]) yield* principals.savePrincipal(one, 1)
   })
   return {
     gate,
@@ -144,7 +145,19 @@ test('a vote in the place of another does not count of whom asked for the action
   const row = await rowOf(desk.store, id)
   expect(await desk.store.read(() => viewVotes(row, desk.nowMs()))).toMatchObject([{ by: { id: vic.id }, counts: false }])
   expect(await desk.vote(id, gil)).toBe('proposed')
-  expect(await desk.vote(id, fay)).toBe('approved')
+  await desk.lend(fay, wil)
+  expect(await desk.vote(id, wil), 'it uses nobody’s right').toBe('approved')
+})
+
+test('a key that leaves out a role is told that this is why it votes in nobody’s place', async () => {
+  await using desk = await open({})
+  const id = await desk.propose()
+  const refusal = (by: Principal) => desk.gate.decide(id, { verdict: 'approve' }, { principal: by }).catch((error) => error.message)
+  const half = { ...both, roles: ['viewer'] }
+  expect(await refusal(half)).toContain('the role finance is needed')
+  await desk.lend(fay, both)
+  expect(await refusal(half)).toContain("their key leaves out legal, so it votes in nobody's place")
+  expect(await desk.vote(id, both)).toBe('approved')
 })
 
 test('a right counts once, however many use it, and its owner’s own vote before the others', async () => {

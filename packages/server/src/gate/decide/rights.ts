@@ -38,18 +38,29 @@ export function* findRight(row: ActionRow, principal: Principal, nowMs: number, 
   const excluded = yield* excludedBy(requires, row)
   if (excluded.has(principal.id)) return { refusal: ASKED_THEMSELVES }
   if (meetsRoles(principal.roles, requires)) return { forId: null }
-  const known = lenders ?? (yield* lenderIdsOf(principal, nowMs))
+  const known = lenders ? { ids: lenders, leftOut: [] } : yield* findLenders(principal, nowMs)
   return yield* findLentRight(row, { requires, excluded, principal, nowMs }, known)
+}
+
+interface Lenders {
+  /** The earliest delegation first. */
+  ids: readonly string[]
+  /** The roles that the key in use leaves out. With such a key somebody votes in nobody's place. */
+  leftOut: readonly string[]
+}
+
+function* findLenders(principal: Principal, nowMs: number): Tx<Lenders> {
+  const delegated = yield* delegations.delegationsTo.all({ to_id: principal.id, now: nowMs })
+  return { ids: delegated.map(({ from_id }) => from_id), leftOut: delegated.length === 0 ? [] : yield* rolesLeftOut(principal) }
 }
 
 /**
  * The ids of the people in whose place somebody is, the earliest delegation first. Nobody for a key that leaves out a role of its person: it
  * would decide with roles that it was made without.
  */
-export function* lenderIdsOf(principal: Principal, nowMs: number): Tx<string[]> {
-  const delegated = yield* delegations.delegationsTo.all({ to_id: principal.id, now: nowMs })
-  if (delegated.length === 0 || (yield* rolesLeftOut(principal)).length > 0) return []
-  return delegated.map(({ from_id }) => from_id)
+export function* lenderIdsOf(principal: Principal, nowMs: number): Tx<readonly string[]> {
+  const { ids, leftOut } = yield* findLenders(principal, nowMs)
+  return leftOut.length > 0 ? [] : ids
 }
 
 /** When the oldest delegation was given by which `voter` votes in the place of `lender` now; undefined where there is none. */
@@ -76,14 +87,21 @@ export function* isStillLent({ principal_id, for_id, created_at }: Lent, nowMs: 
   return since !== undefined && since <= created_at
 }
 
+/** True for a vote in one's own right; for one in the place of somebody while its delegation lasts, unless its voter asked for the action. */
+export function* hasRightTo(row: Asked, vote: Lent, nowMs: number): Tx<boolean> {
+  if (vote.for_id === null) return true
+  return (yield* isStillLent(vote, nowMs)) && !(yield* askedThemselves(row, vote.principal_id))
+}
+
 function* findLentRight(
   row: ActionRow,
   { requires, excluded, principal, nowMs }: { requires: Requirements; excluded: ReadonlySet<string>; principal: Principal; nowMs: number },
-  lenderIds: readonly string[],
+  { ids, leftOut }: Lenders,
 ): Tx<Right> {
   const lenders: string[] = []
-  for (const id of lenderIds) if (!excluded.has(id) && (yield* holdsNow(id, requires))) lenders.push(id)
+  for (const id of ids) if (!excluded.has(id) && (yield* holdsNow(id, requires))) lenders.push(id)
   if (lenders.length === 0) return { refusal: `the role ${rolesText(requires)} is needed` }
+  if (leftOut.length > 0) return { refusal: `their key leaves out ${leftOut.join(', ')}, so it votes in nobody's place` }
   if (yield* askedThemselves(row, principal.id)) return { refusal: ASKED_THEMSELVES }
   const [first] = lenders
   // Where one vote decides, nobody has voted on what waits.
@@ -92,8 +110,8 @@ function* findLentRight(
   const used = new Set<string>()
   for (const vote of yield* votes.votesOf.all(keyOf(row))) {
     if (vote.principal_id === principal.id) continue
-    // A vote whose delegation ended is not counted, so it uses nobody's right.
-    if (yield* isStillLent(vote, nowMs)) used.add(vote.for_id ?? vote.principal_id)
+    // A vote that is not counted uses nobody's right.
+    if (yield* hasRightTo(row, vote, nowMs)) used.add(vote.for_id ?? vote.principal_id)
   }
   const free = lenders.find((id) => !used.has(id))
   return free === undefined ? { refusal: 'everybody in whose place they are has voted, or was voted for' } : { forId: free }

@@ -1,6 +1,6 @@
 import { countedVotes, type Requirements, type Tally, tallyVotes } from '@countersign/core'
 import type { ActionRow, Tx, VoteRow, votes } from '../../store/index.ts'
-import { askedThemselves, excludedBy, holds, holdsNow, isStillLent } from '../decide/rights.ts'
+import { excludedBy, hasRightTo, holds, holdsNow } from '../decide/rights.ts'
 
 /** A vote to be counted; one that is about to be cast comes without the person behind it. */
 export type Paper = VoteRow | votes.HeldVote
@@ -22,10 +22,8 @@ export function* countVotes(row: ActionRow, requires: Requirements, cast: readon
     // By person: in older databases, the person at the server's machine may have voted under another id with the bootstrap key.
     const voter = ('voter_person' in vote && vote.voter_person) || vote.principal_id
     const right = ('holder_person' in vote && vote.holder_person) || (vote.for_id ?? voter)
-    const lent = { principal_id: voter, for_id: right, created_at: vote.created_at }
-    const isOwn = right === voter
-    const hasRight = isOwn || ((yield* isStillLent(lent, nowMs)) && !(yield* askedThemselves(row, voter)))
-    const isFree = hasRight && !excluded.has(voter) && !excluded.has(right)
+    const by = { principal_id: voter, for_id: right === voter ? null : right, created_at: vote.created_at }
+    const isFree = (yield* hasRightTo(row, by, nowMs)) && !excluded.has(voter) && !excluded.has(right)
     const counts =
       isFree &&
       ('holder_kind' in vote
