@@ -211,7 +211,8 @@ test('the inbox of a delegate has what waits in the place of another from the st
   const fay = await server.as({ name: 'Fay', kind: 'person', roles: ['finance'] })
   const del = await server.makeKey({ name: 'Del', kind: 'person', roles: [] })
   const bot = await server.as({ name: 'bot', kind: 'agent' })
-  const { id } = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' } })
+  const propose = async (what: string) => (await bot.post('/api/actions', { tool: 'keyed', arguments: { what } })).id
+  const id = await propose('x')
   await bot.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'not for Fay' } })
   const open = () => openInbox(createClient({ baseUrl: server.url, key: del.key }))
   const before = open()
@@ -224,9 +225,51 @@ test('the inbox of a delegate has what waits in the place of another from the st
   const after = open()
   expect((await until(after, ({ loaded }) => loaded)).items.map((action) => action.id)).toEqual([id])
 
+  // What was only listed, by either of them, until its lender has decided it.
+  const others = [await propose('y'), await propose('z')]
+  const late = open()
+  for (const inbox of [before, after, late]) await until(inbox, ({ loaded, waiting }) => loaded && waiting === 3)
+  for (const [nth, other] of others.entries()) {
+    await fay.post(`/api/actions/${other}/decision`, { verdict: 'decline' })
+    for (const inbox of [before, after, late]) await until(inbox, ({ items }) => items.every((item) => item.id !== other))
+    expect(late.get().items).toHaveLength(2 - nth)
+  }
+  late.close()
+
   await fay.send('DELETE', `/api/delegations/${lent.id}`)
   for (const inbox of [before, after]) {
     expect((await until(inbox, ({ waiting }) => waiting === 0)).items).toEqual([])
     inbox.close()
   }
 })
+
+for (const roles of [[], ['viewer']]) {
+  test(`an open inbox of ${roles[0] ?? 'nobody in particular'} follows the delegations to its person and the roles of their lenders`, async () => {
+    await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+    await using server = await startTestServer({
+      config: {
+        tools: toolsOf(target),
+        policy: { rules: [{ name: 'pay', match: { tool: 'keyed' }, verdict: 'ask', requires: { roles: ['finance'] } }] },
+      },
+    })
+    const fay = await server.as({ name: 'Fay', kind: 'person', roles: ['member'] })
+    const del = await server.as({ name: 'Del', kind: 'person', roles })
+    const bot = await server.as({ name: 'bot', kind: 'agent' })
+    const { id } = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' } })
+    const listed = async () => (await del.get('/api/actions?delegated=true')).items.map((action: { id: string }) => action.id)
+    using inbox = await del.stream('/api/events')
+    const delegation = await fay.post('/api/delegations', { to: del.principal.id, expiresIn: 'PT1H' })
+    await inbox.next('reset')
+    expect(await listed()).toEqual([])
+    for (const [held, actions] of [
+      [['finance'], [id]],
+      [['member'], []],
+    ]) {
+      await server.admin.send('PATCH', `/api/people/${fay.principal.id}`, { body: { roles: held } })
+      await inbox.next('reset')
+      expect(await listed()).toEqual(actions)
+    }
+    await fay.send('DELETE', `/api/delegations/${delegation.id}`)
+    await inbox.next('reset')
+  })
+}

@@ -187,6 +187,38 @@ test('the first page of what waits is there before the next one is answered', as
   store.close()
 })
 
+test('however many resets come at once, the inbox reads one list at a time, and the last one after all of them', async () => {
+  const stream = Promise.withResolvers<ServerResponse>()
+  const [first, second] = [Promise.withResolvers<ServerResponse>(), Promise.withResolvers<ServerResponse>()]
+  let lists = 0
+  await using server = await serve({
+    'GET /api/actions': (request, response) => {
+      const query = new URL(request.url ?? '', 'http://inbox').searchParams
+      if (query.get('state') !== 'proposed' || query.has('delegated')) return json(response, page([]))
+      const later = [first, second][lists++ - 1]
+      if (later) later.resolve(response)
+      else json(response, page([]))
+    },
+    'GET /api/actions/act_1': (_, response) => problem(response, 404, 'not_found', 'there is no action act_1'),
+    'GET /api/events': (_, response) => {
+      startStream(response)
+      stream.resolve(response)
+    },
+  })
+  const store = openInbox(createClient({ baseUrl: server.baseUrl }), { schedule: impatient })
+  await until(store, ({ loaded }) => loaded)
+  const reset = { reason: 'you may see other actions than before', session: null, messages: [], actions: [] }
+  const response = await stream.promise
+  response.write([7, 8, 9].map((seq) => frame({ type: 'reset', seq, data: reset })).join(''))
+  await until(store, ({ resets }) => resets === 3)
+  json(await first.promise, page([sampleAction()]))
+  await until(store, ({ waiting }) => waiting === 1)
+  json(await second.promise, page([sampleAction({ id: 'act_2' })]))
+  expect((await until(store, ({ items }) => items.every(({ id }) => id !== 'act_1'))).items.map(({ id }) => id)).toEqual(['act_2'])
+  expect(lists).toBe(3)
+  store.close()
+})
+
 test('the inbox of a server that lists nothing by delegation has all else', async () => {
   await using server = await serve({
     'GET /api/actions': (request, response) => {

@@ -102,6 +102,9 @@ class Inbox implements InboxStore {
     outcome_unknown: { rows: STEP_ROWS, cursor: undefined },
   }
   #listingMore: Promise<void> | undefined
+  #listingAnew: Promise<void> | undefined
+  /** True when a list that is being read may miss what a reset was about. */
+  #isListOld = false
   readonly #held = new Map<string, Action>()
   /** Since when actions that are not held need no person: an answer that was on its way then must not bring them back. */
   readonly #settled = new Map<string, Version>()
@@ -151,6 +154,20 @@ class Inbox implements InboxStore {
     this.#keep(listed)
     this.#set({ more: this.#hasMore(), loaded: true })
     for (const action of [...this.#held.values()]) if (needsPerson(action) && !ids.has(action.id)) await this.#fetchAction(action.id)
+  }
+
+  /** Many resets may come at once, such as when somebody decides all that their delegate holds: one list at a time, and one behind it. */
+  #listAnew(): void {
+    this.#isListOld = true
+    const list = async () => {
+      do {
+        this.#isListOld = false
+        await this.#list()
+      } while (this.#isListOld)
+    }
+    this.#listingAnew ??= this.#retry(list).finally(() => {
+      this.#listingAnew = undefined
+    })
   }
 
   async #listKind(kind: Kind): Promise<Action[]> {
@@ -225,7 +242,7 @@ class Inbox implements InboxStore {
   #take(event: SessionEvent): void {
     if (event.type === 'reset') {
       this.#set({ resets: this.#value.get().resets + 1 })
-      void this.#retry(() => this.#list())
+      this.#listAnew()
     }
     if (event.type === 'action_proposed') {
       this.#settled.delete(event.data.proposal.id)

@@ -38,7 +38,7 @@ export { insertPrepared } from './propose/propose.ts'
 export type { PreviewReading } from './propose/read-preview.ts'
 export { countRepeat } from './propose/repeat-ask.ts'
 export { countNear, findFullWaiting, limitsOf, noteRefusedAsk, queueNearLimit, type WaitingLimits } from './propose/waiting-limits.ts'
-export { isWaitingFor, listWaitingFor } from './read/inbox-query.ts'
+export { isWaitingFor, listLentIds, listWaitingFor } from './read/inbox-query.ts'
 export { searchActions } from './read/search-actions.ts'
 export {
   isOverdue,

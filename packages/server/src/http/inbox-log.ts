@@ -1,8 +1,8 @@
 import { type Action, type NewEvent, OPEN_STATES, type Principal } from '@countersign/core'
 import type { Clock } from '../clock.ts'
 import type { EventHub, EventListener } from '../dispatch/index.ts'
-import { readerOf, viewAction, visibleAmong } from '../gate/index.ts'
-import { actions, events, type StoredEvent, type Tx } from '../store/index.ts'
+import { listLentIds, readerOf, viewAction, visibleAmong } from '../gate/index.ts'
+import { actions, events, type StoredEvent, type Tx, type visibility } from '../store/index.ts'
 import { type FollowedLog, type LogPage, pageOf } from './follow.ts'
 import { openLentRights } from './lent-rights.ts'
 import type { LogReader } from './log-reader.ts'
@@ -24,35 +24,11 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
     const known = hub.inboxPlace
     return store.read(() => readPage({ after, limit, isFirst, known }), `inbox ${after} ${limit} ${isFirst} ${known}`)
   }
-  const common = { subscribe: (listener: EventListener) => hub.onInbox(listener), placeOf: ({ id }: StoredEvent) => id, frames }
-  const reader = readerOf(principal)
-  if (!reader) return { ...common, read, isHandedOver: () => true, isVisible: () => true }
-
-  const readOpen = async () => {
-    const open = await store.read(
-      () => actions.listActions({ states: OPEN_STATES, reader, limit: MAX_OPEN }),
-      `open actions of ${reader.id} ${JSON.stringify(reader.roles)}`,
-    )
-    return new Set(open.map(({ id }) => id))
-  }
   const lent = await openLentRights({ store, hub, clock, principal })
-  /** The actions that this reader knows, from the list of actions or from here. */
-  let told = await readOpen()
-  let visible = new Set<StoredEvent>()
   let hasOtherRights = false
-
-  /** Has the reader read the list of actions again: they may hold some that they do not see any more, and lack others. */
-  async function startAnew(place: number, gone: readonly string[] = []): Promise<LogPage> {
-    hasOtherRights = false
-    told = await readOpen()
-    for (const id of gone) told.delete(id)
-    return reset('you may see other actions than before', place)
-  }
-
-  return {
-    ...common,
-    async subscribe(listener) {
-      const unsubscribe = await common.subscribe(listener)
+  const common = {
+    async subscribe(listener: EventListener) {
+      const unsubscribe = await hub.onInbox(listener)
       const unfollow = lent.follow(() => {
         hasOtherRights = true
         listener()
@@ -62,6 +38,36 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
         unfollow()
       }
     },
+    placeOf: ({ id }: StoredEvent) => id,
+    frames,
+  }
+  /** Has the reader read the list of actions again, and in whose place they vote. */
+  function startAnew(place: number): LogPage {
+    hasOtherRights = false
+    return reset('you may see other actions than before', place)
+  }
+
+  const reader = readerOf(principal)
+  if (!reader) {
+    return {
+      ...common,
+      isHandedOver: () => true,
+      isVisible: () => true,
+      async read(after, limit, isFirst) {
+        const page = await read(after, limit, isFirst)
+        return 'events' in page && hasOtherRights ? startAnew(after) : page
+      },
+    }
+  }
+
+  const who = `${principal.id} ${JSON.stringify(principal.roles)} ${principal.scopes}`
+  const readOpen = async () => new Set(await store.read(() => listOpen(principal, reader, clock.nowMs()), `open actions of ${who}`))
+  /** The actions that this reader knows, from the lists of actions or from here. */
+  let told = await readOpen()
+  let visible = new Set<StoredEvent>()
+
+  return {
+    ...common,
     // The set of people who may see an action can change with each event: it is computed during the read.
     isHandedOver: () => false,
     isVisible(stored) {
@@ -73,7 +79,10 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
     async read(after, limit, isFirst) {
       const page = await read(after, limit, isFirst)
       if (!('events' in page)) return page
-      if (hasOtherRights) return startAnew(after)
+      if (hasOtherRights) {
+        told = await readOpen()
+        return startAnew(after)
+      }
       // A row may begin before the place: its earlier events have been handled.
       const news = page.events.filter(({ id }) => id > after)
       if (news.length === 0) return { ...page, events: news }
@@ -81,11 +90,16 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
       const nowMs = clock.nowMs()
       const judged = await store.read(
         () => judge(principal, [...ids], told, nowMs),
-        `judged for ${principal.id} ${JSON.stringify(principal.roles)} ${principal.scopes} after ${after}: ${[...ids]} but ${[...ids].filter((id) => told.has(id))}`,
+        `judged for ${who} after ${after}: ${[...ids]} but ${[...ids].filter((id) => told.has(id))}`,
       )
       // Otherwise they would keep an action as it was that went out of their sight, such as with its session.
       const gone = [...ids].filter((id) => told.has(id) && !judged.has(id))
-      if (gone.length > 0) return startAnew(after, gone)
+      if (gone.length > 0) {
+        // They may hold more than is listed here, and do not lose it by the reset.
+        told = new Set([...told, ...(await readOpen())])
+        for (const id of gone) told.delete(id)
+        return startAnew(after)
+      }
       visible = new Set()
       const toldHere = new Set<string>()
       const seen = news.map((stored) => {
@@ -101,6 +115,12 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
       return { ...page, events: seen }
     },
   }
+}
+
+/** The ids of the actions that a reader finds open in their lists. */
+function* listOpen(principal: Principal, reader: visibility.Reader, nowMs: number): Tx<string[]> {
+  const seen = yield* actions.listActionIds({ states: OPEN_STATES, reader, limit: MAX_OPEN })
+  return [...seen.map(({ id }) => id), ...(yield* listLentIds(principal, MAX_OPEN, nowMs))]
 }
 
 /** Sends an action as new to a reader who may see it only now, such as a person who becomes eligible to decide it. */

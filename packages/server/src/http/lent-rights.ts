@@ -1,7 +1,7 @@
 import type { Principal } from '@countersign/core'
 import type { Clock } from '../clock.ts'
 import type { EventHub } from '../dispatch/index.ts'
-import { delegations, participants, type Tx } from '../store/index.ts'
+import { delegations, mapInTurn, participants, principals, type Tx } from '../store/index.ts'
 import type { LogReader } from './log-reader.ts'
 
 /** Clocks differ a little: a delegation that is still in force at its end is looked at again after this long. */
@@ -61,8 +61,12 @@ function* lentTo(id: string, nowMs: number): Tx<{ shows: string; endsAt: number 
   const delegated = yield* delegations.delegationsTo.all({ to_id: id, now: nowMs })
   const invited = yield* participants.invitationsOf.first({ principal_id: id })
   const ends = delegated.map(({ expires_at }) => expires_at)
+  const lent = yield* mapInTurn(delegated, function* (row) {
+    const lender = yield* principals.findPrincipal.first({ id: row.from_id })
+    return [row.id, lender?.roles]
+  })
   return {
-    shows: `${invited?.count} ${invited?.newest} ${delegated.map((row) => row.id)}`,
+    shows: JSON.stringify([invited?.count, invited?.newest, lent]),
     endsAt: ends.length === 0 ? undefined : Math.min(...ends),
   }
 }

@@ -120,7 +120,13 @@ export function* changeRoles(
   const data = { principal: id, name: person.name, roles: next, before: { name: person.name, roles: before } }
   yield* recordAudit(outbox, { kind: 'principal_changed', actor: by.id, data }, now)
   yield* principals.setRoles.run({ id, roles: JSON.stringify(next), provided_roles: person.provided_roles })
+  yield* tellOfRoles(outbox, id, now)
+}
+
+/** Tells that a person has other roles: to them, and to those who vote in their place. */
+function* tellOfRoles(outbox: Outbox, id: string, now: number): Tx<void> {
   tellAccess(outbox, id)
+  for (const { to_id } of yield* delegations.delegationsOf.all({ person_id: id, now })) tellAccess(outbox, to_id)
 }
 
 const sorted = (roles: readonly string[]): string[] => [...new Set(roles)].sort()
@@ -176,7 +182,7 @@ export function* takeProvided(outbox: Outbox, person: Principal, now: number, ac
     const data = { principal: person.id, name: person.name, roles, before }
     yield* recordAudit(outbox, { kind: 'principal_changed', actor, data }, now)
     yield* principals.savePrincipal({ ...person, roles }, now)
-    tellAccess(outbox, person.id)
+    yield* tellOfRoles(outbox, person.id, now)
   }
   const nowProvided = JSON.stringify(person.roles)
   if (row?.provided_roles !== nowProvided) {

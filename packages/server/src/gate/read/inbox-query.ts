@@ -47,6 +47,18 @@ export function* listWaitingFor(
   return found.slice(0, filter.limit)
 }
 
+/** The ids of what a person votes on in the place of another, newest first. @param most A few more are found. */
+export function* listLentIds(principal: Principal, most: number, nowMs: number): Tx<string[]> {
+  if ((yield* lenderIdsOf(principal, nowMs)).length === 0) return []
+  const ids: string[] = []
+  for (let before: string | undefined; ids.length < most; before = ids.at(-1)) {
+    const page = yield* listWaitingFor(principal, { isDelegated: true, before, limit: BATCH }, nowMs)
+    ids.push(...page.map(({ id }) => id))
+    if (page.length < BATCH) break
+  }
+  return ids
+}
+
 /**
  * Returns a check that is true of what somebody may vote on, in their own right or in the place of a lender. It may also be true where
  * votes of others stand in the way, the action does not say who asked for it, or they asked for it and would vote in the place of a lender:

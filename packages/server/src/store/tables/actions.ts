@@ -368,6 +368,10 @@ export const countSettled = (search: ActionSearch, limit: number): Tx<{ settled:
 /** Actions that match every given filter, newest first; with `piece`, in its order. */
 export const listActions = (filter: ActionFilter): Tx<ActionRow[]> => ask((_, dialect) => listActionsQuery(filter, dialect))
 
+/** The ids of the newest actions that match every given filter. */
+export const listActionIds = (filter: Omit<ActionFilter, 'ordered' | 'piece'>): Tx<Pick<ActionRow, 'id'>[]> =>
+  ask((db, dialect) => narrowed(db.selectFrom('action').select('id'), filter, dialect).orderBy('id', 'desc').limit(filter.limit))
+
 export function listActionsQuery(filter: ActionFilter, dialect: Dialect): ActionQuery<ActionRow> {
   const query = narrowed(dialect.builder.selectFrom('action').selectAll(), filter, dialect)
   if (filter.piece === undefined) return query.orderBy('id', 'desc').limit(filter.limit)
