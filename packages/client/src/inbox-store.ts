@@ -11,7 +11,7 @@ export type InboxSnapshot = {
   /**
    * The actions that need a person, oldest first: those that wait for a decision, those with an unknown outcome, and for 5 s those that
    * have just stopped needing one (see their `state`). The newest 1,000 of each kind are listed at the start; `listMore` lists older ones.
-   * What waits for a vote in the place of another person is listed as well, the newest 1,000 of it.
+   * The newest 1,000 actions that wait for this person's vote in the place of another person are listed as well.
    */
   items: readonly Action[]
   /** How many of them wait for a decision. */

@@ -35,7 +35,7 @@ export function whyNot(
   const isFree = ({ id }: Principal) => !used.includes(id) && !(requires.notRequester && asked.includes(id))
   if (!isOwn && !standsFor.some((person) => isFree(person) && holds(person, requires)))
     return `Waiting for someone with the role ${rolesText(requires)}.`
-  // Who asked votes in nobody's place, whatever the rule says.
+  // A requester cannot vote for somebody else, even where the rule lets requesters vote for themselves.
   return asked.includes(me.id) && (requires.notRequester || !isOwn) ? 'You asked for this, so someone else must decide.' : null
 }
 

@@ -1,6 +1,6 @@
 import { type JsonObject, ToolError } from '@countersign/core'
+import { isObject } from '@countersign/core/text'
 import { callHttp, type OutboundContext } from '@countersign/toolkit'
-import { isObject } from '@countersign/toolkit/internal'
 import type { LinearQuery } from './document.ts'
 import { isErrorAnswer, linearError } from './errors.ts'
 

@@ -1,6 +1,7 @@
 import { type JsonObject, ToolError } from '@countersign/core'
+import { isObject } from '@countersign/core/text'
 import type { HttpAnswer } from '@countersign/toolkit'
-import { isObject, mayHaveRun, readRetryAfter, serviceMessage } from '@countersign/toolkit/internal'
+import { mayHaveRun, readRetryAfter, serviceMessage } from '@countersign/toolkit/internal'
 import type { LinearErrorType } from '@linear/sdk'
 
 /** The error types by the codes of older answers, which have no type. */

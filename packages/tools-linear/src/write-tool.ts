@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type JsonObject, type JsonValue, type PreviewField, ToolError } from '@countersign/core'
+import { isObject } from '@countersign/core/text'
 import { definePlannedWrite, type ToolDraft } from '@countersign/toolkit'
-import { isObject } from '@countersign/toolkit/internal'
 import type { z } from 'zod'
 import type { LinearClient } from './client.ts'
 import type { LinearQuery } from './document.ts'

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonValue, PreviewField } from '@countersign/core'
+import { isObject } from '@countersign/core/text'
 import type { Pin } from '@countersign/toolkit'
 import type { McpDefinition, SeenDefinition } from './definitions.ts'
 
@@ -45,12 +46,9 @@ export function whatIsOther(was: McpDefinition, now: McpDefinition): PreviewFiel
 
 function compare(field: string, was: JsonValue | undefined, now: JsonValue | undefined, fields: PreviewField[]): void {
   if (fields.length === MAX_FIELDS || isDeepStrictEqual(was, now)) return
-  if (isRecord(was) && isRecord(now)) {
+  if (isObject(was) && isObject(now)) {
     for (const key of new Set([...Object.keys(was), ...Object.keys(now)])) compare(`${field}, ${key}`, was[key], now[key], fields)
     return
   }
   fields.push({ field, ...(was !== undefined && { oldValue: was }), ...(now !== undefined && { newValue: now }) })
 }
-
-const isRecord = (value: JsonValue | undefined): value is { [key: string]: JsonValue } =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)

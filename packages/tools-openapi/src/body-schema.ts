@@ -1,5 +1,5 @@
 import type { JsonObject, JsonSchema, JsonValue } from '@countersign/core'
-import { isObject } from '@countersign/toolkit/internal'
+import { isObject } from '@countersign/core/text'
 import { inputSchemaOf } from './input-schema.ts'
 import { proseLine, textOf } from './parts.ts'
 import type { Refs } from './refs.ts'

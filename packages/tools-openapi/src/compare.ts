@@ -1,5 +1,6 @@
 import type { JsonObject, JsonSchema, JsonValue, PreviewField } from '@countersign/core'
-import { changesByItself, isObject, lasting } from '@countersign/toolkit/internal'
+import { isObject } from '@countersign/core/text'
+import { changesByItself, lasting } from '@countersign/toolkit/internal'
 
 /**
  * The effect of a request on members and list entries that it does not send: they stay, they are removed (`go`), or the effect is unknown.

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { isObject } from '@countersign/toolkit/internal'
+import { isObject } from '@countersign/core/text'
 
 /** The body and the current values, aligned so that equal members are in equal places. */
 export interface Aligned {

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { isObject } from '@countersign/toolkit/internal'
+import { isObject } from '@countersign/core/text'
 import { upgradeFromTwoToThree } from '@scalar/openapi-upgrader/2.0-to-3.0'
 import { textOf } from './parts.ts'
 import { JOINED } from './write-body.ts'

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonSchema, JsonValue } from '@countersign/core'
-import { isObject, isPlainPattern, openCountedPattern } from '@countersign/toolkit/internal'
+import { isObject } from '@countersign/core/text'
+import { isPlainPattern, openCountedPattern } from '@countersign/toolkit/internal'
 import { merged, nullable } from './merge-schemas.ts'
 import { proseLine, textOf } from './parts.ts'
 import { hiddenIn, isReadOnly } from './read-only.ts'

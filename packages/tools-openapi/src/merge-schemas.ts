@@ -1,5 +1,5 @@
 import { canonicalJson, type JsonSchema, type JsonValue } from '@countersign/core'
-import { isObject } from '@countersign/toolkit/internal'
+import { isObject } from '@countersign/core/text'
 
 /** Keywords that only one part of a merged schema may have, or that combine the values of all parts. */
 const JOINED = new Set([

@@ -1,8 +1,8 @@
 import type { Effect, JsonObject, JsonSchema } from '@countersign/core'
+import { isObject } from '@countersign/core/text'
 import type { SetupProblem } from '@countersign/toolkit'
 import {
   executorOf,
-  isObject,
   KEY,
   namesIn,
   type ReadBefore,

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { isObject } from '@countersign/toolkit/internal'
+import { isObject } from '@countersign/core/text'
 import { htmlText } from './html-text.ts'
 
 /** A part of a document that cannot be used. `message` is plain words that follow the name of the operation. */

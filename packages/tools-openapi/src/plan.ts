@@ -1,6 +1,7 @@
 import type { ArgumentCheck, JsonObject, JsonSchema, JsonValue } from '@countersign/core'
+import { isObject } from '@countersign/core/text'
 import { type CallContent, openJsonSchema } from '@countersign/toolkit'
-import { isObject, once, toArgumentIssues } from '@countersign/toolkit/internal'
+import { once, toArgumentIssues } from '@countersign/toolkit/internal'
 import { bodySchemaOf } from './body-schema.ts'
 import { inputSchemaOf } from './input-schema.ts'
 import type { Operation } from './operations.ts'

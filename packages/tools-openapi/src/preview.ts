@@ -1,17 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { inOrder, type JsonObject, type JsonSchema, type JsonValue, type Preview, type PreviewField, ToolError } from '@countersign/core'
+import { isObject } from '@countersign/core/text'
 import { callHttp, type HttpAnswer } from '@countersign/toolkit'
-import {
-  buildUrl,
-  changesByItself,
-  fillJson,
-  fillWords,
-  isObject,
-  lasting,
-  member,
-  namesBefore,
-  valuesOf,
-} from '@countersign/toolkit/internal'
+import { buildUrl, changesByItself, fillJson, fillWords, lasting, member, namesBefore, valuesOf } from '@countersign/toolkit/internal'
 import { asSchema, compareLeaves, propertiesOf, requiresSome, rowName, saysNotSent, type Unsent } from './compare.ts'
 import { align, unwrapped, unwrappedBody } from './envelope.ts'
 import type { ReadOverride } from './override.ts'

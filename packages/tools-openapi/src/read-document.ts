@@ -1,7 +1,7 @@
 import { $RefParser, type JSONSchema } from '@apidevtools/json-schema-ref-parser'
 import type { JsonObject, JsonValue } from '@countersign/core'
+import { isObject } from '@countersign/core/text'
 import type { Network } from '@countersign/toolkit'
-import { isObject } from '@countersign/toolkit/internal'
 import { fromSwagger } from './from-swagger.ts'
 import { parseText } from './parse-text.ts'
 import { textOf } from './parts.ts'

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { isObject, openPatternBudget, patternCost, patternsIn, TOO_COSTLY } from '@countersign/toolkit/internal'
+import { isObject } from '@countersign/core/text'
+import { openPatternBudget, patternCost, patternsIn, TOO_COSTLY } from '@countersign/toolkit/internal'
 import { BrokenPart } from './parts.ts'
 
 /** Resolves the references of a document on demand. It copies nothing, so cycles are harmless. */

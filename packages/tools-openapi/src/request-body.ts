@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { isObject } from '@countersign/toolkit/internal'
+import { isObject } from '@countersign/core/text'
 import { isJsonType } from './parameters.ts'
 import { BrokenPart, objectAt, textOf } from './parts.ts'
 import type { Refs } from './refs.ts'

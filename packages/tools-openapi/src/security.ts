@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { isHeader, isObject } from '@countersign/toolkit/internal'
+import { isObject } from '@countersign/core/text'
+import { isHeader } from '@countersign/toolkit/internal'
 import type { Parameter } from './parameters.ts'
 import { BrokenPart, textOf } from './parts.ts'
 import type { Refs } from './refs.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { isObject } from '@countersign/toolkit/internal'
+import { isObject } from '@countersign/core/text'
 import { BrokenPart, textOf } from './parts.ts'
 
 /** The base URL of calls, and whether the configuration names it. */

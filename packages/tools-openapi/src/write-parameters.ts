@@ -1,5 +1,6 @@
 import { type JsonObject, type JsonValue, ToolError } from '@countersign/core'
-import { asText, type Finding, isObject, member, pathValueFault } from '@countersign/toolkit/internal'
+import { isObject } from '@countersign/core/text'
+import { asText, type Finding, member, pathValueFault } from '@countersign/toolkit/internal'
 import type { Parameter, Style } from './parameters.ts'
 import { BrokenPart } from './parts.ts'
 

@@ -1,4 +1,5 @@
 import type { Action, ActionList, JsonObject } from '@countersign/core'
+import { isObject } from '@countersign/core/text'
 import { isApiError } from '../api-error.ts'
 import type { Client } from '../client.ts'
 import { untilItWorks, waitToRetry } from '../reconnect.ts'
@@ -140,4 +141,3 @@ async function withdraw(client: ClaudeGateClient, toolCallId: string, session: s
 
 const callIdOf = (input: HookInput): string => String(Reflect.get(input, 'tool_use_id') ?? '')
 const asJson = (value: object): JsonObject => JSON.parse(JSON.stringify(value))
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -44,7 +44,8 @@ export function gate<Tool extends ToolLike>(client: GateClient, tool: Tool, opti
   const lookAt: LookAt = (toolCallId, input, how) =>
     lookAtCall(client, { ...about, toolCallId, arguments: argumentsOf(input) }, gateOptions, how)
   const call: Call = async (input, runManager, config) => {
-    // What the model said, where that is known: the tool's schema is then applied to what was approved. Otherwise LangChain has applied it.
+    // Where LangChain passes the model's call, the card shows the model's arguments, and the tool's schema is applied to the approved ones.
+    // Otherwise LangChain has applied the schema already.
     const said = config?.toolCall?.args ?? undefined
     const asked = { ...about, toolCallId: config?.toolCall?.id, arguments: argumentsOf(said ?? input) }
     const inputOf = (approved: Readonly<Record<string, unknown>>) =>

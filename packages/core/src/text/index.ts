@@ -1,5 +1,6 @@
 export { isSameJson } from '../json/canonical.ts'
 export { parseJson } from '../json/parse.ts'
+export { isObject } from '../json/value.ts'
 export { mediaBytes, mediaOf, type ToolMedia, withoutMedia } from '../ports/tool-media.ts'
 export { areAlike, isPlain } from './ascii.ts'
 export { assigneeOf } from './assignee.ts'

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { type Host, type HostTool, isObject, type Kind } from './hosts.ts'
+import { isObject } from '@countersign/core/text'
+import type { Host, HostTool, Kind } from './hosts.ts'
 import { readMcpName } from './mcp/read-mcp.ts'
 import { readCommand } from './shell/read-command.ts'
 import { foldersIn, runFolder } from './shell/run-folder.ts'

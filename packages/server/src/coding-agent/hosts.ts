@@ -35,5 +35,3 @@ export interface HostTool {
   /** The agent's reason for the call, unverified. */
   reason?: string
 }
-
-export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -5,7 +5,7 @@ import { codingAgentStarter } from './starter.ts'
 
 export { isOwnAffair, toArguments, toHostInput } from './host-input.ts'
 export { isHostTool } from './host-tools.ts'
-export { CANARY_TOOL, HOOK_HOSTS, HOST_NAMES, HOSTS, type HookHost, type Host, type HostTool, isObject, type Kind } from './hosts.ts'
+export { CANARY_TOOL, HOOK_HOSTS, HOST_NAMES, HOSTS, type HookHost, type Host, type HostTool, type Kind } from './hosts.ts'
 export { codingAgentStarter } from './starter.ts'
 
 const CodingAgentSection = z.strictObject({})

@@ -1,4 +1,5 @@
-import { type Action, assert, isSettled, type JsonObject, type JsonValue, ranWith } from '@countersign/core'
+import { type Action, assert, isSettled, type JsonValue, ranWith } from '@countersign/core'
+import { isObject } from '@countersign/core/text'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { contentOf } from './content.ts'
 
@@ -50,8 +51,6 @@ function settledAnswer(action: Action, { isRepeated }: Answering): CallToolResul
   }
   return { ...own, content: [...own.content, ...notes.map((text) => ({ type: 'text' as const, text }))] }
 }
-
-const isObject = (value: JsonValue): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function textOf(result: JsonValue, { description }: Action): string {
   if (result === null) return `Done: ${description}.`

@@ -14,7 +14,7 @@ export interface LentRightsOptions {
   principal: Principal
 }
 
-/** What shows a person actions beside their own roles. */
+/** The rights by which a person sees actions beside those of their own roles. */
 export interface LentRights {
   /** Calls `changed` after each change since the rights were opened, and where they cannot be read. Returns the function that ends it. */
   follow(changed: () => void): () => void

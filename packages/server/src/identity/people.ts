@@ -84,9 +84,9 @@ export function* enablePerson(outbox: Outbox, id: string, by: Principal, now: nu
 /**
  * Changes the roles of a person.
  * @param whyHeld The reason why the server is held; undefined while it is not. A held server only takes roles away.
- * @throws CountersignError `not_ready` for a role that a held server would give; `forbidden` for one's own, for roles that the key in use does not carry, and for people whose roles come from
- * the server; `invalid_arguments` for leaving out a role that the sign-in service gives; `revision_mismatch` for roles that are others
- * than `was` by now; `not_found`.
+ * @throws CountersignError `not_ready` for a role that a held server would give; `forbidden` for one's own, for roles that the key in use does
+ * not carry, and for people whose roles come from the server; `invalid_arguments` for leaving out a role that the sign-in service gives;
+ * `revision_mismatch` for roles that are others than `was` by now; `not_found`.
  */
 export function* changeRoles(
   { outbox, by, nowMs: now, whyHeld }: { outbox: Outbox; by: Principal; nowMs: number; whyHeld: string | undefined },

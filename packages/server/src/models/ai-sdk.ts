@@ -5,6 +5,7 @@ import {
   type SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
 import type { Model, ModelEvent, ModelRequest } from '@countersign/core'
+import { isObject } from '@countersign/core/text'
 import { foreignError, hasForeignError, modelError, noStreamError, toModelError, unsentError } from './errors.ts'
 import { historyProblem, toPrompt } from './history.ts'
 import { joinNames } from './join-names.ts'
@@ -155,8 +156,6 @@ function concludeWithoutReason(model: string, step: Step, report: WireReport): M
 }
 
 const NO_REASON = 'The model did not say why it ended its answer. The answer is whole as far as we can tell, so it is used.'
-
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function concludeWhole(model: string, step: Step, report: WireReport): ModelEvent[] {
   const usage = step.usage && { usage: step.usage }

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue, LookUp } from '@countersign/core'
+import { isObject } from '@countersign/core/text'
 import { readJson } from './json.ts'
 
 /** Collects the look-ups that a brain reports in one answer. */
@@ -66,6 +67,5 @@ export function lookUpMessages(lookUps: readonly LookUp[], idOf: (id: string) =>
 /** Wraps arguments that are not an object, including truncated ones, because every chat API requires an object. */
 function argumentsOf(input: JsonValue): string {
   const value = typeof input === 'string' ? (readJson(input) ?? input) : input
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return JSON.stringify(isObject ? value : { input })
+  return JSON.stringify(isObject(value) ? value : { input })
 }

@@ -1,6 +1,7 @@
 import type { MetadataExtractor } from '@ai-sdk/openai-compatible'
 import type { SharedV4ProviderMetadata, SharedV4ProviderOptions } from '@ai-sdk/provider'
 import type { JsonObject } from '@countersign/core'
+import { isObject } from '@countersign/core/text'
 
 /** The name under which the package passes fields that are not part of Chat Completions. */
 const PACKAGE = 'openaiCompatible'
@@ -78,5 +79,3 @@ function append(begun: JsonObject, piece: JsonObject, member: string): void {
     else if (value !== null || before === undefined) begun[name] = value
   }
 }
-
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)

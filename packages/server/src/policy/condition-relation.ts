@@ -35,7 +35,10 @@ export interface Relations {
   areDisjoint(one: string, other: string): boolean
 }
 
-/** Of two parts, and of a value with a part. 1,000 rules with five parts each need half of them; made for it, a policy would need a thousand times as many. */
+/**
+ * The maximum of comparisons: of two parts, and of a value with a part. 1,000 rules with five parts each need half of them; a policy made to
+ * hold up the server would need a thousand times as many.
+ */
 const MAX_COMPARISONS = 20_000_000
 /** Costs in steps of some 20 ns: of parsing a condition, and of a comparison. */
 const STEPS_PER_CHARACTER = 40

@@ -160,7 +160,7 @@ const placed = (words: string, place: number | undefined): string => (place === 
 const WITHOUT_VALUES: ReadonlySet<string> = new Set([
   'division_by_zero',
   'double_conversion_error',
-  // Of our own: see CONVERSIONS.
+  // The code of our own refusals: see CONVERSIONS.
   'evaluation_error',
   'index_out_of_range',
   'int_conversion_error',

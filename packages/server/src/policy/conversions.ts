@@ -15,9 +15,9 @@ const isNoTime = (text: string): boolean =>
   text.length <= MAX_TIME_CHARACTERS && !Number.isNaN(Date.parse(text)) && !TIME.safeParse(text).success
 
 /**
- * By function: refuses a text that it must not take. The library reads texts as JavaScript does, so a rule that allows small amounts would
- * allow one that was left empty. It refuses all others itself, and names their place.
- * @throws EvaluationError for such a text.
+ * Functions, by the name of the conversion, that refuse a text which the conversion must not take. The library reads texts as JavaScript does,
+ * so a rule that allows small amounts would allow an amount that was left empty. It refuses all other texts itself, and names their place.
+ * Each throws an EvaluationError.
  */
 export const CONVERSIONS: ReadonlyMap<string, (value: unknown) => void> = new Map([
   ['int', refuse(isNoInteger, 'int() type error: cannot convert to int')],

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonSchema, JsonValue } from '@countersign/core'
-import { isObject, resolveRef } from '@countersign/toolkit/internal'
+import { isObject } from '@countersign/core/text'
+import { resolveRef } from '@countersign/toolkit/internal'
 import { ELEMENT, type Step } from './uses-of-arguments.ts'
 
 /** The schemas of the part to which one step leads, or `open` where the schema allows anything there. Without any, it knows no such part. */

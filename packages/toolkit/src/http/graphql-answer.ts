@@ -1,5 +1,5 @@
 import type { JsonValue } from '@countersign/core'
-import { isObject } from '../schema/json-object.ts'
+import { isObject } from '@countersign/core/text'
 
 /**
  * True when a GraphQL answer with errors shows that its mutation ran at least in part: it has a value of the mutation, or an error from

@@ -1,5 +1,5 @@
 import { type JsonValue, parseJson } from '@countersign/core'
-import { isObject } from '../schema/json-object.ts'
+import { isObject } from '@countersign/core/text'
 import { member } from './template.ts'
 
 const MAX_MESSAGE_CHARACTERS = 500

@@ -1,5 +1,6 @@
 import { dereference, format, type OutputUnit, type Schema, validate } from '@cfworker/json-schema'
 import type { ArgumentCheck, JsonObject, JsonSchema, JsonValue } from '@countersign/core'
+import { isObject } from '@countersign/core/text'
 import { countSteps, MAX_STEPS, MAX_UNIQUE_ENTRIES, TooLongList } from './check-steps.ts'
 import { count, type Finding, oneOf, toArgumentIssues, typeWords } from './issues.ts'
 import { DATA_KEYWORDS, innerSchemas, NAMED_SCHEMAS } from './keywords.ts'
@@ -70,13 +71,13 @@ function toValidator(node: JsonValue): JsonValue {
     delete copy.pattern
     added.push({ format: name })
   }
-  if (isRecord(node.dependencies)) added.push(dependenciesOf(node.dependencies))
+  if (isObject(node.dependencies)) added.push(dependenciesOf(node.dependencies))
   // At the end: a $ref may count the entries before it.
   return added.length === 0 ? copy : { ...copy, allOf: [...(Array.isArray(copy.allOf) ? copy.allOf : []), ...added] }
 }
 
 const byName = (schemas: JsonValue): JsonValue =>
-  isRecord(schemas)
+  isObject(schemas)
     ? Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, toValidator(schema)]))
     : toValidator(schemas)
 
@@ -87,8 +88,6 @@ function dependenciesOf(dependencies: JsonObject): JsonObject {
   )
   return { dependentRequired: lists ?? {}, dependentSchemas: byName(schemas ?? {}) }
 }
-
-const isRecord = (value: JsonValue | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Enough for any answer: what follows compares errors with each other, and a long list of wrong entries has hundreds of thousands. */
 const MAX_ERRORS = 300

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@countersign/core'
-import { isObject } from './json-object.ts'
+import { isObject } from '@countersign/core/text'
 
 /** Names, in small letters without marks, of what services change by themselves: when somebody looks, or whenever anything changes. */
 const SELF_CHANGING = new RegExp(

@@ -1,5 +1,6 @@
 import type { JsonObject, Tool } from '@countersign/core'
-import { isObject, toArgumentIssues } from '@countersign/toolkit/internal'
+import { isObject } from '@countersign/core/text'
+import { toArgumentIssues } from '@countersign/toolkit/internal'
 
 /** Returns a schema without the arguments with these names. */
 export function withoutArguments(schema: JsonObject, names: RegExp): JsonObject {

@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, type PreviewField, parseJson, ToolError } from '@countersign/core'
-import { isObject } from '@countersign/toolkit/internal'
+import { isObject } from '@countersign/core/text'
 import { entriesOf, isCut, type KnownServer, type ReadOther, reads, said, whole } from './known-tool.ts'
 
 /** `@modelcontextprotocol/server-memory`: a deletion shows the stored values, and the relations that go with them. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@countersign/core'
-import { isObject } from '../../coding-agent/hosts.ts'
+import { isObject } from '@countersign/core/text'
 import type { Dialect, Ended } from '../proxy/dialect.ts'
 import { keepNewest } from '../proxy/keep-newest.ts'
 import { isAnswer, isRequest, keyOf, paramsOf } from '../proxy/messages.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@countersign/core'
-import { isObject } from '../../coding-agent/hosts.ts'
+import { isObject } from '@countersign/core/text'
 import type { EditorAnswer } from '../proxy/dialect.ts'
 import { paramsOf } from '../proxy/messages.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { isObject } from '../../coding-agent/hosts.ts'
+import { isObject } from '@countersign/core/text'
 import { paramsOf } from '../proxy/messages.ts'
 import type { ToolCalls } from './tool-calls.ts'
 

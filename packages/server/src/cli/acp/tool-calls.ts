@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { isObject } from '../../coding-agent/hosts.ts'
+import { isObject } from '@countersign/core/text'
 import type { AskedCall } from '../proxy/dialect.ts'
 import { keepNewest } from '../proxy/keep-newest.ts'
 import { isAnswer, isRequest, isSameJson, keyOf, paramsOf } from '../proxy/messages.ts'

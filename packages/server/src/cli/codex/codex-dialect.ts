@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { isObject } from '../../coding-agent/hosts.ts'
+import { isObject } from '@countersign/core/text'
 import type { AskedCall, Dialect, Ended, ServerMessage } from '../proxy/dialect.ts'
 import { keepNewest } from '../proxy/keep-newest.ts'
 import { isAnswer, isRequest, isSameJson, paramsOf } from '../proxy/messages.ts'

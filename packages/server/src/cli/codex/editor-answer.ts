@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { isObject } from '../../coding-agent/hosts.ts'
+import { isObject } from '@countersign/core/text'
 import type { EditorAnswer } from '../proxy/dialect.ts'
 import { isRequest } from '../proxy/messages.ts'
 

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@countersign/core'
-import { isObject } from '../../coding-agent/hosts.ts'
+import { isObject } from '@countersign/core/text'
 import { plainWords } from '../../coding-agent/shell/read-command.ts'
 
 /** The command that Codex wraps in a shell, as its hooks name it. Any other command stays as it is. */

@@ -1,7 +1,7 @@
 import { request as requestHttps } from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { JsonObject } from '@countersign/core'
-import { isObject } from '../../coding-agent/hosts.ts'
+import { isObject } from '@countersign/core/text'
 import { Refused, type Server, Unreachable } from '../api.ts'
 
 // Not imported, as in net/node-http.ts of the toolkit, which this command does not load.

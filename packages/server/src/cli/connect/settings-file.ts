@@ -12,7 +12,8 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import type { JsonObject } from '@countersign/core'
-import { type HookHost, isObject } from '../../coding-agent/index.ts'
+import { isObject } from '@countersign/core/text'
+import type { HookHost } from '../../coding-agent/index.ts'
 import { isOurs } from './settings.ts'
 
 /** A settings file before and after; undefined when it does not exist. */

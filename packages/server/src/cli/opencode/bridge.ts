@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { JsonObject } from '@countersign/core'
-import { isObject } from '../../coding-agent/hosts.ts'
+import { isObject } from '@countersign/core/text'
 import { askUntilAnswered } from '../connect/ask-until-answered.ts'
 import { type OpencodeApi, type Permission, permissionOf, type ToolPart, toolPartOf } from './opencode-api.ts'
 

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { isObject } from '../../coding-agent/hosts.ts'
+import { isObject } from '@countersign/core/text'
 import type { Environment } from '../../config/index.ts'
 import { LOOPBACK } from '../api.ts'
 import { eventsOf } from '../event-stream.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { isObject } from '../../coding-agent/hosts.ts'
+import { isObject } from '@countersign/core/text'
 
 /** Returns the message of a line; undefined for a line that is no JSON. */
 export function readMessage(line: Buffer): JsonValue | undefined {

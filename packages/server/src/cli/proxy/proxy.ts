@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import { isObject } from '../../coding-agent/hosts.ts'
+import { isObject } from '@countersign/core/text'
 import { byteLines } from './byte-lines.ts'
 import { isAnswer, keyOf, lineOf, readMessage } from './messages.ts'
 import { createPermissions, type PermissionDeps } from './permissions.ts'

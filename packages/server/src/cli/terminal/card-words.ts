@@ -18,11 +18,11 @@ export function askedWords({ requestedBy, requesters, agent, agentVerified, time
   ].join(', ')
 }
 
-/** Why this is not what was asked first. */
+/** Returns why the action was asked about again, if it was. */
 export const revisedWords = ({ revised, revision }: Action): string[] =>
   revised ? [`Asked again: ${revised.reason} Revision ${revision}, ${revised.at}`] : []
 
-/** Where it acts and with whose rights, the rule of the policy, the votes, and who is notified. One sentence each. */
+/** Returns one sentence each about the destination and the rights, the rule of the policy, the votes, and who is notified. */
 export function factWords(action: Action): string[] {
   const { executor, destination, credential, policy, callback } = action
   const place = executor === 'server' ? destination : `the client that asked${destination === 'local' ? '' : `, against ${destination}`}`
@@ -35,7 +35,7 @@ export function factWords(action: Action): string[] {
   ]
 }
 
-/** Where one vote is not enough, or some were cast, or not everybody with the role may vote. */
+/** Returns the votes where one is not enough, where some were cast, and where not everybody with the role may vote. */
 function voteWords({ requires, votes }: Action): string[] {
   const { quorum, declineQuorum, roles, alsoRoles = [], notRequester, escalation } = requires
   if (quorum === 1 && declineQuorum === 1 && votes.length === 0 && !escalation && !notRequester) return []

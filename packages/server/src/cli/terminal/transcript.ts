@@ -23,7 +23,7 @@ const BAR_COLUMNS = 2
 export function openTranscript(environment: Environment): Transcript {
   const { stdout } = process
   const style = styleFor(stdout.isTTY, environment)
-  /** What an agent says stands behind a bar, so that none of its lines looks like one of the program. A pipe gets the words alone. */
+  /** A bar before each line of an agent, so that none of them looks like a line of the program. A pipe gets the words alone. */
   const bar = stdout.isTTY ? `${style.dim('│')} ` : ''
   /** The columns that are taken of the line. */
   let used = 0

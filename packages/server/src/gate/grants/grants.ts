@@ -73,7 +73,7 @@ function* holdsFor(grant: GrantRow, call: GrantableCall): Tx<boolean> {
   return !(yield* excludedBy(call.requires, call)).has(grant.made_by)
 }
 
-/** What a grant remembers of a tool: with another definition, or other rights, it is another one. */
+/** Returns the text by which a grant recognises a tool: a tool with another definition, or with other rights, is another one. */
 export const grantedTool = ({ definition_hash, credential }: Pick<ActionRow, 'definition_hash' | 'credential'>): string =>
   `${definition_hash} ${credential}`
 

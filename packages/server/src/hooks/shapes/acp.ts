@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
+import { isObject } from '@countersign/core/text'
 import { z } from 'zod'
-import { type HostTool, isObject } from '../../coding-agent/hosts.ts'
+import type { HostTool } from '../../coding-agent/hosts.ts'
 import { proxiedAnswer, proxiedEvent, ReportStatus } from './proxied.ts'
 import { type HookEvent, type HookShape, Json, readShape, Text } from './shape.ts'
 

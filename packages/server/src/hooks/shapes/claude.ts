@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
+import { isObject } from '@countersign/core/text'
 import { z } from 'zod'
-import { type Host, isObject } from '../../coding-agent/hosts.ts'
+import type { Host } from '../../coding-agent/hosts.ts'
 import {
   type HookEvent,
   type HookShape,

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
+import { isObject } from '@countersign/core/text'
 import { z } from 'zod'
-import { isObject } from '../../coding-agent/hosts.ts'
 import { type HookShape, inputOf, Json, noTool, type Report, readShape, reportExit, Text, wordsOf } from './shape.ts'
 
 const Body = z.looseObject({

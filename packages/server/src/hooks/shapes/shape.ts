@@ -1,6 +1,7 @@
 import { CountersignError, type JsonObject, type JsonValue } from '@countersign/core'
+import { isObject } from '@countersign/core/text'
 import { z } from 'zod'
-import { type Host, type HostTool, isObject } from '../../coding-agent/hosts.ts'
+import type { Host, HostTool } from '../../coding-agent/hosts.ts'
 
 /** Whether a call may run, as the host is told. */
 export type Verdict =
