@@ -21,7 +21,7 @@ export async function typeWord(page: Page, word: string, isTaken: () => Promise<
     }
     await expect.poll(isAnswered).toBe(true)
     if (isDone) return
-    // What was said has moved the card up, perhaps off the screen, where no second passes for it.
+    // The refusal has moved the card up, perhaps off the screen, where its time does not count.
     await page.getByTestId('waiting-banner').getByRole('button', { name: 'Show' }).click()
     await page.waitForTimeout(1_000)
   }

@@ -104,7 +104,7 @@ function Entrance({ client, headStart, failure }: AppProps) {
       </main>
     )
   }
-  const { principal, signIn, objectives: keepsObjectives = false, linkFailure } = me.data
+  const { principal, signIn, objectives: keepsObjectives = false, signInNotice } = me.data
   if (location.pathname === SIGN_IN_CALLBACK) {
     return <SignInReturn client={client} onSignIn={(found) => cache.setQueryData(ME, found)} />
   }
@@ -112,7 +112,7 @@ function Entrance({ client, headStart, failure }: AppProps) {
   return (
     <SignInPage
       way={signIn}
-      linkFailure={linkFailure}
+      signInNotice={signInNotice}
       client={client}
       onSignIn={async (key) => {
         cache.setQueryData(ME, await client.signIn(key))

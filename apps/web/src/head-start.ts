@@ -3,7 +3,7 @@ import { errorText } from './errors.ts'
 import { hasSignInLink, storedSignIn, takeSignInLink } from './sign-in/stored-sign-in.ts'
 
 /** The signed-in person, and the reason if a sign-in link or a sign-out failed. */
-export type Entering = Me & { linkFailure?: string }
+export type Entering = Me & { signInNotice?: string }
 
 /** The requests that are sent while the code that draws the console still loads. */
 export interface HeadStart {
@@ -66,6 +66,6 @@ async function enter(client: Client, signal?: AbortSignal): Promise<Entering> {
   try {
     return await client.signInWithLink(link)
   } catch (error) {
-    return { ...(await client.me(options)), linkFailure: errorText(error) }
+    return { ...(await client.me(options)), signInNotice: errorText(error) }
   }
 }

@@ -101,7 +101,7 @@ export function fitsTitle(title: string, sentence: string): boolean {
   return more.length === 0 && sentence.length > begin.length + end.length && sentence.startsWith(begin) && sentence.endsWith(end)
 }
 
-/** At spaces alone: all else that looks like one is spelled out where the words are shown. */
+/** Splits at spaces alone: other characters that look like a space are spelled out where the words are shown. */
 const wordsOf = (sentence: string): string[] => sentence.split(/ +/)
 
 /** How many words two sentences begin with, of the first `most`. */

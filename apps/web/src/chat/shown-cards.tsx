@@ -1,7 +1,7 @@
 import type { Action, ShownAction } from '@countersign/client'
 import { createContext, type ReactNode, use, useEffect, useRef, useState } from 'react'
 
-/** What a page tells of its waiting cards: a typed word is checked against it. */
+/** The waiting cards that a page has shown. The server checks a typed word against them. */
 export interface ShownCards {
   /** Follows a card from now on. The box begins and ends with an element of its own. @returns Ends it. */
   watch(card: Omit<ShownAction, 'forMs'>, box: HTMLElement): () => void
@@ -45,7 +45,8 @@ function createShownCards(): ShownCards {
         look.earlierMs = msOf(look)
         look.since = isShown ? performance.now() : undefined
       })
-      // What a card grows by, as it is loaded or opened, was not shown yet. Once it was read through, its end is enough: its buttons come then.
+      // A card that grows, as it is loaded or opened, has parts that nobody has seen. Once the person has read it from its beginning to its
+      // end, it grows by its buttons, so its end is enough.
       const size = new ResizeObserver(() => {
         const before = height
         height = box.offsetHeight

@@ -21,8 +21,8 @@ export function useSignOut(): (everywhere: boolean) => Promise<void> {
       if (!isSignedOut) {
         forgetDrafts()
         cache.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'me' })
-        const linkFailure = `You are signed out in this browser only. The server did not end the sign-in: ${errorText(error)}`
-        return void cache.setQueryData(['me'], { principal: null, signIn, linkFailure })
+        const signInNotice = `You are signed out in this browser only. The server did not end the sign-in: ${errorText(error)}`
+        return void cache.setQueryData(['me'], { principal: null, signIn, signInNotice })
       }
     }
     // No data of the previous person stays, in the tab's storage or, as the page is loaded anew, in its memory.

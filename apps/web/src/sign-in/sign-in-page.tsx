@@ -10,7 +10,7 @@ type SignInPageProps = {
   /** How people sign in here. */
   way: Me['signIn']
   /** Why the sign-in link that was opened signed nobody in, or a sign-out ended in this browser only. */
-  linkFailure: string | undefined
+  signInNotice: string | undefined
   client: Client
   onSignIn: (key: string) => Promise<void>
 }
@@ -19,9 +19,9 @@ type SignInPageProps = {
  * Leads to the sign-in service where there is one; says how to get a sign-in link at the server's own machine; or asks for a key and hands
  * it to the server. The key is kept nowhere here.
  */
-export default function SignInPage({ way, linkFailure = '', client, onSignIn }: SignInPageProps) {
+export default function SignInPage({ way, signInNotice = '', client, onSignIn }: SignInPageProps) {
   const field = useRef<HTMLInputElement>(null)
-  const [failure, setFailure] = useState(linkFailure)
+  const [failure, setFailure] = useState(signInNotice)
   const [isBusy, setBusy] = useState(false)
 
   useEffect(() => {
@@ -86,7 +86,7 @@ export default function SignInPage({ way, linkFailure = '', client, onSignIn }: 
           type="password"
           autoComplete="off"
           spellCheck={false}
-          aria-invalid={failure !== '' && failure !== linkFailure}
+          aria-invalid={failure !== '' && failure !== signInNotice}
           aria-describedby="sign-in-note"
           data-testid="sign-in-key"
         />

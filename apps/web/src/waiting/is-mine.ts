@@ -11,9 +11,9 @@ export function mayDecide(action: Action, { me, standsFor }: Omit<Viewer, 'snooz
   const before = judged.get(action)
   if (before?.me === me && before.standsFor === standsFor) return before.mayDecide
   const { state } = action
-  // What came of an unknown outcome is not for delegates to say.
+  // Delegates do not resolve unknown outcomes.
   const lenders = state === 'outcome_unknown' ? [] : standsFor
-  // What others decided stays for a moment.
+  // A decided action stays in the list for some seconds, also for those in whose place somebody voted.
   const asked = state === 'proposed' ? action : { ...action, votes: [] }
   const mayDecide = whyNot(asked, me, lenders) === null && (state !== 'proposed' || !ownVote(action, me))
   judged.set(action, { me, standsFor, mayDecide })
