@@ -76,38 +76,48 @@ test.for([320, 390])('at %i px the menu button says how much waits, and the icon
   await page.close()
 })
 
-test('a button of the bar can be pressed while the agents of a new chat come: it stays the same one', async () => {
+/** Opens a page whose answer at this address comes once it is released. */
+async function openWaiting(path: string, address: string): Promise<{ page: Page; release: () => void }> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 844 } })
   page.setDefaultTimeout(280_000)
-  const agents = Promise.withResolvers<void>()
-  await page.route('**/api/agents', async (route) => {
-    await agents.promise
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await page.route(address, async (route) => {
+    await promise
     await route.continue()
   })
-  await page.goto(server.url)
+  await page.goto(server.url + path)
+  return { page, release: resolve }
+}
+
+test('a button of the bar can be pressed while the agents of a new chat come: it stays the same one', async () => {
+  const { page, release } = await openWaiting('/', '**/api/agents')
   const button = await page.getByTestId('account').elementHandle()
-  agents.resolve()
+  release()
   await page.getByTestId('agent-name').waitFor()
   expect(await button?.evaluate((node) => node.isConnected)).toBe(true)
   await page.close()
 })
 
 test('a button of the bar can be pressed while a chat loads: it stays the same one, and the loaded chat’s heading gets the focus', async () => {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 844 } })
-  page.setDefaultTimeout(280_000)
-  const session = Promise.withResolvers<void>()
-  await page.route('**/api/sessions/ses_000001', async (route) => {
-    await session.promise
-    await route.continue()
-  })
-  await page.goto(`${server.url}/sessions/ses_000001`)
+  const { page, release } = await openWaiting('/sessions/ses_000001', '**/api/sessions/ses_000001')
   await page.getByRole('heading', { level: 1, name: 'Loading…' }).waitFor()
   const button = await page.getByTestId('account').elementHandle()
-  session.resolve()
+  release()
   await page.getByTestId('agent-name').waitFor()
   expect(await button?.evaluate((node) => node.isConnected)).toBe(true)
   await page.locator('h1:focus').waitFor()
   await page.close()
+})
+
+test('who comes to a new chat without an agent, or whose agents do not load, is on its heading', async () => {
+  for (const answer of [{ json: { items: [] } }, { status: 403, json: { code: 'forbidden', detail: 'not for you' } }]) {
+    const page = await openPage('/tools', 1_280)
+    await page.route('**/api/agents', (route) => route.fulfill(answer))
+    await page.getByRole('link', { name: 'New chat' }).click()
+    await page.locator('main .empty').waitFor()
+    await page.locator('h1:focus').waitFor()
+    await page.close()
+  }
 })
 
 test('the name of the inbox stays on one line beside what is overdue and unknown', async () => {

@@ -14,13 +14,19 @@ function undoClient() {
   return { client: { actions: { undo } } as unknown as Client, undone }
 }
 
-test('what is approved while an earlier approval is taken back can be taken back as well', async () => {
-  const { client, undone } = undoClient()
+/** An approval that is taken back, and another one that is made meanwhile. */
+async function undoneBesideAnother() {
+  const begun = undoClient()
   beginStartsOf('prn_first')
   noteStarts([approved('act_first')])
-  const undoing = undoStarts(client)
+  const undoing = undoStarts(begun.client)
   noteStarts([approved('act_second')])
   await undoing
+  return begun
+}
+
+test('what is approved while an earlier approval is taken back can be taken back as well', async () => {
+  const { client, undone } = await undoneBesideAnother()
   await undoStarts(client)
   expect(undone).toEqual(['act_first', 'act_second'])
 })
@@ -42,12 +48,7 @@ test('whoever signs in on the same page after somebody else undoes nothing that 
 
 test('what was taken back is said for some seconds, also while a later approval can be undone for much longer', async () => {
   vi.useFakeTimers()
-  const { client, undone } = undoClient()
-  beginStartsOf('prn_first')
-  noteStarts([approved('act_first')])
-  const undoing = undoStarts(client)
-  noteStarts([approved('act_second')])
-  await undoing
+  const { undone } = await undoneBesideAnother()
   expect(startsNow()).toMatchObject({ said: '1 taken back', actions: [{ id: 'act_second' }] })
   await vi.advanceTimersByTimeAsync(6_000)
   expect(startsNow()).toMatchObject({ said: '', actions: [{ id: 'act_second' }] })

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@countersign/core'
 import { isObject } from '@countersign/core/text'
 import type { AskedCall } from '../proxy/dialect.ts'
 import { keepNewest } from '../proxy/keep-newest.ts'
-import { isAnswer, isRequest, isSameJson, keyOf, paramsOf } from '../proxy/messages.ts'
+import { isAnswer, isRequest, isSameValue, keyOf, paramsOf } from '../proxy/messages.ts'
 import { createQuestions } from './questions.ts'
 
 /** The fields that are kept of each call, because updates name only changed ones. */
@@ -102,8 +102,8 @@ export function createToolCalls(): ToolCalls {
 /** True when a call would do the same as before. A field that is sent for the first time is not a change. */
 function isSameSubject(before: JsonObject, after: JsonObject): boolean {
   const fields = (['rawInput', 'kind', 'name'] as const).filter((field) => before[field] !== undefined)
-  const isSame = fields.every((field) => isSameJson(before[field] ?? null, after[field] ?? null))
-  return isSame && (diffsOf(before).length === 0 || isSameJson(diffsOf(before), diffsOf(after)))
+  const isSame = fields.every((field) => isSameValue(before[field] ?? null, after[field] ?? null))
+  return isSame && (diffsOf(before).length === 0 || isSameValue(diffsOf(before), diffsOf(after)))
 }
 
 const diffsOf = ({ content }: JsonObject): JsonValue[] =>

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@countersign/core'
 import { isObject } from '@countersign/core/text'
 import type { AskedCall, Dialect, Ended, ServerMessage } from '../proxy/dialect.ts'
 import { keepNewest } from '../proxy/keep-newest.ts'
-import { isAnswer, isRequest, isSameJson, paramsOf } from '../proxy/messages.ts'
+import { isAnswer, isRequest, isSameValue, paramsOf } from '../proxy/messages.ts'
 import { COMMAND, FILES, readAnswer } from './editor-answer.ts'
 import { innerCommand, patchOf } from './inputs.ts'
 
@@ -49,7 +49,7 @@ export function createCodexDialect(): Dialect {
     const key = keyOfItem(thread, item)
     const before = changes.get(key)
     keepNewest(changes, key, now)
-    if (typeof thread !== 'string' || before === undefined || isSameJson(before, now)) return []
+    if (typeof thread !== 'string' || before === undefined || isSameValue(before, now)) return []
     return (asked.get(key) ?? []).map((callId) => ({ session: thread, callId }))
   }
 

@@ -25,11 +25,8 @@ export const paramsOf = (message: JsonObject): JsonObject => (isObject(message.p
 
 export const lineOf = (message: JsonObject): Buffer => Buffer.from(`${JSON.stringify(message)}\n`)
 
-/**
- * Returns true for the same values, whatever the order of their keys. Values that are too deep to compare count as different, and so do 0 and -0,
- * which the function of this name in core takes for one because JSON writes them alike.
- */
-export function isSameJson(one: JsonValue, other: JsonValue): boolean {
+/** Returns true for the same values, whatever the order of their keys. 0 and -0 are different, and so are values too deep to compare. */
+export function isSameValue(one: JsonValue, other: JsonValue): boolean {
   try {
     return isDeepStrictEqual(one, other)
   } catch {
