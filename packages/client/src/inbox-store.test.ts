@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { createClient } from './client.ts'
 import { openInbox } from './inbox-store.ts'
 import { impatient } from './testing/impatient.ts'
-import { frame, json, problem, type Route, sampleAction, serve, startStream } from './testing/log-server.ts'
+import { emptySession, frame, json, problem, type Route, sampleAction, serve, startStream } from './testing/log-server.ts'
 import { until } from './testing/until.ts'
 
 const page = (items: unknown[]) => ({ items, nextCursor: null })
@@ -207,7 +207,7 @@ test('however many resets come at once, the inbox reads one list at a time, and 
   })
   const store = openInbox(createClient({ baseUrl: server.baseUrl }), { schedule: impatient })
   await until(store, ({ loaded }) => loaded)
-  const reset = { reason: 'you may see other actions than before', session: null, messages: [], actions: [] }
+  const reset = { reason: 'you may see other actions than before', session: emptySession(), messages: [], actions: [] }
   const response = await stream.promise
   response.write([7, 8, 9].map((seq) => frame({ type: 'reset', seq, data: reset })).join(''))
   await until(store, ({ resets }) => resets === 3)

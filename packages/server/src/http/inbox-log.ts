@@ -1,6 +1,6 @@
 import { type Action, type NewEvent, OPEN_STATES, type Principal } from '@countersign/core'
 import type { Clock } from '../clock.ts'
-import type { EventHub, EventListener } from '../dispatch/index.ts'
+import type { EventHub } from '../dispatch/index.ts'
 import { listLentIds, readerOf, viewAction, visibleAmong } from '../gate/index.ts'
 import { actions, events, type StoredEvent, type Tx, type visibility } from '../store/index.ts'
 import { type FollowedLog, type LogPage, pageOf } from './follow.ts'
@@ -26,8 +26,8 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
   }
   const lent = await openLentRights({ store, hub, clock, principal })
   let hasOtherRights = false
-  const common = {
-    async subscribe(listener: EventListener) {
+  const common: Pick<FollowedLog, 'subscribe' | 'placeOf' | 'frames'> = {
+    async subscribe(listener) {
       const unsubscribe = await hub.onInbox(listener)
       const unfollow = lent.follow(() => {
         hasOtherRights = true
@@ -38,7 +38,7 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
         unfollow()
       }
     },
-    placeOf: ({ id }: StoredEvent) => id,
+    placeOf: ({ id }) => id,
     frames,
   }
   /** Has the reader read the list of actions again, and in whose place they vote. */
