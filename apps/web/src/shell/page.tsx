@@ -4,7 +4,7 @@ import { NavigationType, useLocation, useNavigationType } from 'react-router'
 import { HeldBanner } from '../held/held-banner.tsx'
 import { useWaiting } from '../live/use-waiting.ts'
 import { titleText } from '../live/waiting-words.ts'
-import { isTyping } from '../preferences/shortcuts.ts'
+import { isLayerOpen, isTyping } from '../preferences/shortcuts.ts'
 import { RecordBanner } from '../record/record-banner.tsx'
 import { SourceBanner } from '../tools/source-banner.tsx'
 import { AccountMenu } from './account-menu.tsx'
@@ -69,8 +69,8 @@ export function Page({
     // Only a filter or a view changed, so the focus stays where it is.
     const isSamePage = lastPath.current === pathname || (lastPath.current === undefined && kind === NavigationType.Replace)
     lastPath.current = pathname
-    // A page that arrives late takes nobody's words away: the palette may be open and typed in by then.
-    if (focusHeading && !isSamePage && !isTyping(document.activeElement)) heading.current?.focus({ preventScroll: true })
+    // A page that arrives late takes the focus neither from a field in which somebody types nor from a menu that is open by then.
+    if (focusHeading && !isSamePage && !isTyping(document.activeElement) && !isLayerOpen()) heading.current?.focus({ preventScroll: true })
   }, [pathname, kind, isLoading])
 
   return (

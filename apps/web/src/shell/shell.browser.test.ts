@@ -109,6 +109,17 @@ test('a button of the bar can be pressed while a chat loads: it stays the same o
   await page.close()
 })
 
+test('a menu that was opened with the keyboard while a chat loads keeps the focus', async () => {
+  const { page, release } = await openWaiting('/sessions/ses_000001', '**/api/sessions/ses_000001')
+  await page.getByTestId('account').press('Enter')
+  await page.getByRole('menu').waitFor()
+  release()
+  await page.getByTestId('agent-name').waitFor()
+  await page.keyboard.press('End')
+  await page.locator('[role=menuitem]:focus', { hasText: 'Sign out everywhere' }).waitFor()
+  await page.close()
+})
+
 test('who comes to a new chat without an agent, or whose agents do not load, is on its heading', async () => {
   for (const answer of [{ json: { items: [] } }, { status: 403, json: { code: 'forbidden', detail: 'not for you' } }]) {
     const page = await openPage('/tools', 1_280)
