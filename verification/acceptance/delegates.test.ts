@@ -200,6 +200,42 @@ test('a delegation that was ended and given again brings no earlier vote back, a
   expect(target.writes).toHaveLength(1)
 })
 
+test('a vote whose delegation has run out is void wherever its action is shown: in its session, too', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using server = await startTestServer({
+    config: {
+      agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } },
+      tools: toolsOf(target),
+      policy: { rules: [{ name: 'two', match: { tool: 'keyed' }, verdict: 'ask', requires: { roles: ['finance'], quorum: 2 } }] },
+    },
+    scripts: { desk: [{ calls: [{ tool: 'keyed', arguments: { what: 'x' } }] }, { text: 'Done.' }] },
+  })
+  const fay = await server.as({ name: 'Fay', kind: 'person', roles: ['finance'] })
+  const del = await server.as({ name: 'Del', kind: 'person', roles: [] })
+  const bot = await server.as({ name: 'bot', kind: 'agent' })
+  const lent = await fay.post('/api/delegations', { to: del.principal.id, expiresIn: 'PT1H' })
+  const { id: sessionId } = await bot.post('/api/sessions', {})
+  await bot.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
+  await server.settle()
+  const { pendingApprovals } = await fay.get(`/api/sessions/${sessionId}`)
+  const { updatedAt } = await del.post(`/api/actions/${pendingApprovals[0].id}/decision`, { verdict: 'approve' })
+  const endsAt = Date.parse(updatedAt) + 1
+  const store = await openBeside(server.database)
+  await store.transact(() => raw(sql`update delegation set expires_at = ${endsAt} where id = ${lent.id}`))
+  await store.close()
+  while (Date.now() <= endsAt);
+
+  const [listed] = (await fay.get('/api/actions?state=proposed')).items
+  const [inSession] = (await fay.get(`/api/sessions/${sessionId}`)).pendingApprovals
+  const { items: messages } = await fay.get(`/api/sessions/${sessionId}/messages`)
+  const [inMessage] = messages.flatMap(({ actions = [] }: { actions?: object[] }) => actions)
+  using stream = await fay.stream(`/api/sessions/${sessionId}/events?after=1000000`)
+  const [inSnapshot] = (await stream.next('reset')).actions
+  for (const action of [listed, inSession, inMessage, inSnapshot]) {
+    expect(action.votes).toMatchObject([{ by: { name: 'Del' }, for: { name: 'Fay' }, counts: false }])
+  }
+})
+
 test('the inbox of a delegate has what waits in the place of another from the start, and hears of a delegation while it is open', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
   await using server = await startTestServer({

@@ -16,8 +16,10 @@ export function readerFaults({ database, name }: { database: WorldDatabase; name
   const read = <T>(work: Tx<T>): T => drive(work, queryRunner(database.connection), () => 0)
   const [row] = database.all<SessionRow>('select * from session where id = ?', sessionId)
   if (!row) return [`I7: ${name(sessionId)} is gone`]
-  const session = read(viewSession(row))
-  const actions = read(viewActions(database.all<ActionRow>('select * from action where session_id = ? order by id', sessionId)))
+  const session = read(viewSession(row, row.updated_at))
+  const actions = read(
+    viewActions(database.all<ActionRow>('select * from action where session_id = ? order by id', sessionId), row.updated_at),
+  )
   const messages = database
     .all<MessageRow>('select * from message where session_id = ? order by seq', sessionId)
     .map((row) => read(viewSaid(row)))

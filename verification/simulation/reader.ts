@@ -81,7 +81,7 @@ export class Reader {
     const clock = { nowMs: () => timeline.nowMs, after: (delayMs: number, callback: () => void) => timeline.after(delayMs, '', callback) }
     return this.sessionId === null
       ? openInboxLog({ store, hub, clock, principal })
-      : sessionLog({ store, hub, sessionId: this.sessionId, principal })
+      : sessionLog({ store, hub, clock, sessionId: this.sessionId, principal })
   }
 
   /** A connection delivers in order, a while later, and what is on its way when it is cut is lost. */

@@ -131,7 +131,7 @@ export function createDeadlineShop(): DeadlineShop {
   const read = (actionId: string): Promise<Action | undefined> =>
     engine.store.read(function* () {
       const row = yield* actions.findAction.first({ id: actionId })
-      return row && (yield* viewAction(row))
+      return row && (yield* viewAction(row, { nowMs: clock.nowMs() }))
     })
 
   async function toldIn(sessionId: string): Promise<unknown[]> {

@@ -72,7 +72,7 @@ export async function openGate(
       for (;;) {
         const action = await engine.store.read(function* () {
           const row = yield* actions.findAction.first({ id: actionId })
-          return row && (yield* viewAction(row))
+          return row && (yield* viewAction(row, { nowMs: engine.clock.nowMs() }))
         })
         if (action && isThere(action)) return action
         await moved.promise

@@ -127,7 +127,10 @@ export async function approveInSession(deps: AgentDeps, sessionId: string, input
     checkpoint('approve.storing')
     yield* writer.finish()
     const [first] = decided
-    return { session: yield* sessionNow(sessionId), tooLate: first && decided.every(isExpired) ? yield* viewAction(first) : null }
+    return {
+      session: yield* sessionNow(sessionId, now),
+      tooLate: first && decided.every(isExpired) ? yield* viewAction(first, { nowMs: now }) : null,
+    }
   })
   if (tooLate) throw alreadyDecided(tooLate)
   return session

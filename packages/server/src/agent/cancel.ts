@@ -37,7 +37,7 @@ export async function cancelSession(deps: AgentDeps, sessionId: string, caller: 
     // Without a run too: an "approve all" would allow the calls of the next run.
     const ended = yield* endWholeSession(writer, caller, now)
     if (hasWork || ended > 0) yield* writer.finish()
-    return yield* sessionNow(sessionId)
+    return yield* sessionNow(sessionId, now)
   })
   checkpoint('cancel.after_store')
   return session

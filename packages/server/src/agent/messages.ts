@@ -33,7 +33,7 @@ export async function createSession(
   const agent = findAgent(deps, input.agent)
   const session = await transactOnce(deps, caller, function* ({ nowMs: now }) {
     const { id } = yield* insertSession({ agent, title: input.title ?? '', owner_id: caller.principal.id, now })
-    return yield* sessionNow(id)
+    return yield* sessionNow(id, now)
   })
   checkpoint('session.after_store')
   return session
@@ -131,8 +131,11 @@ function* takeMessage(deps: AgentDeps, context: CallerContext, { sessionId, cont
     const answered = decides.length === 0 ? [] : yield* decideAll(deps, opened, decides, decision)
     for (const late of answered.filter(isExpired)) yield* addNote(writer, tooLate(late), now)
     for (const row of answered.filter(({ state }) => state === 'proposed')) yield* addNote(writer, moreNeeded(row), now)
-    const decided = yield* viewActions(answered.filter((row) => !isExpired(row)))
-    posted = { messageId, decided, ...(problem && { undecided: problem, waiting: yield* viewWaiting(waiting) }) }
+    const decided = yield* viewActions(
+      answered.filter((row) => !isExpired(row)),
+      now,
+    )
+    posted = { messageId, decided, ...(problem && { undecided: problem, waiting: yield* viewWaiting(waiting, now) }) }
   } else {
     requireWriter(caller.principal)
     // The agent acts with all roles of everybody who wrote to it.
@@ -156,13 +159,13 @@ function* takeMessage(deps: AgentDeps, context: CallerContext, { sessionId, cont
 }
 
 /** The actions that wait still, as an answer shows them. */
-function* viewWaiting(actionIds: readonly string[]): Tx<Action[]> {
+function* viewWaiting(actionIds: readonly string[], nowMs: number): Tx<Action[]> {
   const rows: ActionRow[] = []
   for (const id of actionIds) {
     const row = yield* actions.findAction.first({ id })
     if (row?.state === 'proposed') rows.push(row)
   }
-  return yield* viewActions(rows)
+  return yield* viewActions(rows, nowMs)
 }
 
 const moreNeeded = (row: ActionRow): string => {

@@ -45,7 +45,7 @@ export function inviteTo(deps: AgentDeps, sessionId: string, personId: string, c
       yield* writer.save()
       tellAccess(outbox, personId)
     }
-    return yield* sessionNow(session.id)
+    return yield* sessionNow(session.id, now)
   })
 }
 
@@ -67,7 +67,7 @@ export function uninviteFrom(deps: AgentDeps, sessionId: string, personId: strin
       yield* writer.save()
       tellAccess(outbox, personId)
     }
-    return yield* sessionNow(session.id)
+    return yield* sessionNow(session.id, now)
   })
 }
 

@@ -110,12 +110,15 @@ function reply({ messages: history }: ModelRequest): ScriptReply {
 const everyAction = (sessionId: string): Promise<Action[]> =>
   engine.store.read(function* () {
     const filter = { states: [], tool: undefined, agent: undefined, text: undefined, requestedBy: undefined, before: undefined }
-    return (yield* viewActions(yield* actions.listActions({ ...filter, session: sessionId, limit: 1_000 }))).reverse()
+    return (yield* viewActions(yield* actions.listActions({ ...filter, session: sessionId, limit: 1_000 }), Date.now())).reverse()
   })
 
 const readAction = (actionId: string): Promise<Action> =>
   engine.store.read(function* () {
-    const [action] = yield* viewActions([yield* actions.findAction.first({ id: actionId })].filter((row) => row !== undefined))
+    const [action] = yield* viewActions(
+      [yield* actions.findAction.first({ id: actionId })].filter((row) => row !== undefined),
+      Date.now(),
+    )
     if (!action) throw new Error(`there is no action ${actionId}`)
     return action
   })
@@ -291,7 +294,7 @@ async function checkEnd(sessionId: string, live: readonly StoredEvent[], answers
     const all = yield* messages.listMessages.all({ session_id: sessionId, before: Number.MAX_SAFE_INTEGER, limit: 10_000 })
     for (const one of all.toReversed()) stored.push(yield* viewSaid(one))
     return {
-      session: yield* viewSession(row),
+      session: yield* viewSession(row, Date.now()),
       stored,
       told: all.filter(({ role }) => role === 'tool'),
       log: (yield* events.sessionRowsAfter.all({ session_id: sessionId, after: 0, limit: 10_000 })).flatMap(events.readEvents),

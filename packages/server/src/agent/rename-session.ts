@@ -22,6 +22,6 @@ export function renameSession(deps: AgentDeps, sessionId: string, title: string,
       yield* writer.audit({ kind: 'session_renamed', actor: principal.id, data: { session: sessionId } })
       yield* writer.save()
     }
-    return yield* sessionNow(sessionId)
+    return yield* sessionNow(sessionId, now)
   })
 }

@@ -16,20 +16,20 @@ const ENDED = { done: 'completed', failed: 'failed', cancelled: 'rejected' } as 
  * Returns the state of a request, or undefined while the server has work to do for it: a model call, a tool, the run before it. The state
  * stays until somebody outside acts.
  */
-export function* viewRequest(place: RequestPlace): Tx<RequestAnswer | undefined> {
+export function* viewRequest(place: RequestPlace, nowMs: number): Tx<RequestAnswer | undefined> {
   const { run, open, isDropped } = yield* readRequest(place)
   const status = isDropped ? 'rejected' : statusOf(run, open)
-  return status && (yield* viewAs(place, status, run, open))
+  return status && (yield* viewAs(place, status, { run, open, nowMs }))
 }
 
 /** Where a request stands, whatever it does: asking runs nothing and waits for nothing. */
-export function* viewRequestNow(place: RequestPlace, heldSeq: number): Tx<RequestView> {
+export function* viewRequestNow(place: RequestPlace, heldSeq: number, nowMs: number): Tx<RequestView> {
   const { run, open, isDropped } = yield* readRequest(place)
-  if (isDropped) return yield* viewAs(place, 'rejected', run, open)
+  if (isDropped) return yield* viewAs(place, 'rejected', { run, open, nowMs })
   const isHeld = !run && (yield* agentRequests.findHeldRequest.first({ session_id: place.sessionId, seq: heldSeq })) !== undefined
   const status = isHeld ? 'held' : (statusOf(run, open) ?? 'running')
   // Actions that wait before a held request are not its own.
-  return yield* viewAs(place, status, run, isHeld ? [] : open)
+  return yield* viewAs(place, status, { run, open: isHeld ? [] : open, nowMs })
 }
 
 interface FoundRequest {
@@ -51,14 +51,13 @@ function* readRequest({ requestId, sessionId }: RequestPlace): Tx<FoundRequest> 
 function* viewAs<Status extends RequestView['status']>(
   { requestId, sessionId }: RequestPlace,
   status: Status,
-  run: RunRow | undefined,
-  open: readonly OpenAction[],
+  { run, open, nowMs }: Pick<FoundRequest, 'run' | 'open'> & { nowMs: number },
 ) {
   const said = yield* messages.lastOfRun.all({ session_id: sessionId, run_id: requestId })
   const pendingApprovals: Action[] = []
   for (const { id, state } of open) {
     const row = state === 'proposed' ? yield* actions.findAction.first({ id }) : undefined
-    if (row) pendingApprovals.push(yield* viewAction(row))
+    if (row) pendingApprovals.push(yield* viewAction(row, { nowMs }))
   }
   const message = wordsOf(status, said)
   return {

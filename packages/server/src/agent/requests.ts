@@ -89,9 +89,9 @@ export async function callRequest(deps: AgentDeps, requestId: string, caller: Ca
 }
 
 /** Where a request stands; reading runs nothing. @throws CountersignError `not_found`. */
-export function* readRequest(requestId: string, caller: Pick<Caller, 'principal'>): Tx<RequestView> {
+export function* readRequest(requestId: string, caller: Pick<Caller, 'principal'>, nowMs: number): Tx<RequestView> {
   const { request, session } = yield* findVisibleRequest(requestId, caller)
-  return yield* viewRequestNow({ requestId, sessionId: session.id }, request.held_seq)
+  return yield* viewRequestNow({ requestId, sessionId: session.id }, request.held_seq, nowMs)
 }
 
 function* findVisibleRequest(

@@ -53,8 +53,8 @@ export function* addNote(writer: SessionWriter, content: string, now: number, ru
 }
 
 /** Returns a session as it is stored now, for an answer in the same transaction. */
-export function* sessionNow(id: string): Tx<Session> {
+export function* sessionNow(id: string, nowMs: number): Tx<Session> {
   const row = yield* sessions.findSession.first({ id })
   assert(row, 'the session is still there')
-  return yield* viewSession(row)
+  return yield* viewSession(row, nowMs)
 }

@@ -284,7 +284,13 @@ test('a reader in the middle of a log that is archived is given a snapshot, not 
   const { store } = temp
   await addAna(store)
   await store.transact(() => addSession('ses_a', 10))
-  const log = sessionLog({ store, hub: createEventHub({ log: createLog('silent') }), sessionId: 'ses_a', principal: ana })
+  const log = sessionLog({
+    store,
+    clock: { nowMs: Date.now },
+    hub: createEventHub({ log: createLog('silent') }),
+    sessionId: 'ses_a',
+    principal: ana,
+  })
   const page = await log.read(0, 4, true)
   expect('events' in page && page.events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
   await archive(store, folder.path)

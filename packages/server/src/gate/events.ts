@@ -34,7 +34,7 @@ export interface Cause {
 
 /** Tells everybody that there is a new action, and writes it down in the record, in its session's part or in one of its own. */
 export function* announceProposed({ outbox, session, nowMs }: SessionContext, row: ActionRow): Tx<Action> {
-  const proposal = yield* viewAction(row)
+  const proposal = yield* viewAction(row, { nowMs })
   const { policy } = proposal
   // Claims of the caller.
   const unverified = [...(proposal.agent !== null && !proposal.agentVerified ? ['agent'] : []), ...(proposal.context ? ['context'] : [])]

@@ -70,9 +70,9 @@ function* takeRedaction(context: CallerContext, actionId: string, { reason }: Re
   assert(row, 'an action is never deleted')
   if (!isBlanked && row.redacted_at === null) {
     const why = `action ${actionId} is ${row.state}; only a settled action can be redacted`
-    throw new CountersignError('illegal_transition', why, { action: yield* viewAction(row) })
+    throw new CountersignError('illegal_transition', why, { action: yield* viewAction(row, { nowMs }) })
   }
-  if (!isBlanked) return yield* viewAction(row)
+  if (!isBlanked) return yield* viewAction(row, { nowMs })
   yield* seen.forgetSeen.run({ action_id: actionId })
   yield* audit.blankVotes.run({ action_id: actionId })
   yield* blankRevisions(actionId)
@@ -80,7 +80,7 @@ function* takeRedaction(context: CallerContext, actionId: string, { reason }: Re
   yield* webhookDeliveries.blankDeliveries.run({ action_id: actionId })
   yield* audit.blankRows({ scope: found.session_id ?? actionId, actionId })
   if (found.session_id === null) yield* redaction.blankEvents(actionId, blankEvent)
-  const blanked = yield* viewAction(row)
+  const blanked = yield* viewAction(row, { nowMs })
   yield* blankAnswers(row, blanked)
   const { id: _, ...changed } = blanked
   yield* emitUpdate(opened, row, changed, { kind: 'redacted', by: caller, data: { reason } })

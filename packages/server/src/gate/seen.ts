@@ -31,7 +31,7 @@ export async function markSeen(deps: GateDeps, actionId: string, body: SeenBody,
 function* requireSame(principal: Principal, actionId: string, body: SeenBody, nowMs: number): Tx<ActionRow> {
   const row = yield* findVisibleAction(principal, actionId, nowMs)
   requireUnarchived(row)
-  if (row.state !== 'proposed') throw alreadyDecided(yield* viewAction(row))
+  if (row.state !== 'proposed') throw alreadyDecided(yield* viewAction(row, { nowMs }))
   if (!names(body, row)) throw changedSinceShown(yield* viewAction(row, { nowMs }))
   return row
 }

@@ -27,7 +27,7 @@ export async function snooze(deps: GateDeps, actionId: string, body: SnoozeBody,
     const until = Math.min(wanted, latestEnd(row))
     const why = whyNot(row, until <= nowMs)
     if (why !== undefined) {
-      throw new CountersignError('illegal_transition', `action ${actionId} ${why}`, { action: yield* viewAction(row) })
+      throw new CountersignError('illegal_transition', `action ${actionId} ${why}`, { action: yield* viewAction(row, { nowMs }) })
     }
     const kept = { principal_id: person.id, action_id: actionId, until, created_at: nowMs }
     yield* snoozes.saveSnooze.run(kept)

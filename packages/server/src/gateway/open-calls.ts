@@ -64,7 +64,7 @@ export function createOpenCalls({
   const readAction = (id: string): Promise<Action | undefined> =>
     store.read(function* () {
       const row = yield* actions.findAction.first({ id })
-      return row && (yield* viewAction(row))
+      return row && (yield* viewAction(row, { nowMs: clock.nowMs() }))
     })
 
   const propose = ({ tool, arguments: args, agent }: GatewayCall, caller: Caller, once: IdempotencyKey): Promise<Action> =>

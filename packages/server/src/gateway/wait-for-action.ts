@@ -60,7 +60,8 @@ export async function waitForAction(
     },
     async read() {
       const action = await store.read(function* () {
-        return yield* viewAction(yield* findVisibleAction(standing.principal, actionId, clock.nowMs()))
+        const nowMs = clock.nowMs()
+        return yield* viewAction(yield* findVisibleAction(standing.principal, actionId, nowMs), { nowMs })
       })
       // News is reported at once, so that a client with a progress display can show it; an action that just runs will be done soon.
       if (action.state === 'proposed' ? !last : action.state === 'executing' && last?.state === 'proposed')

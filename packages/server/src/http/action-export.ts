@@ -1,7 +1,7 @@
 import { type Action, ActionExportQuery } from '@countersign/core'
 import { searchActions, viewActions } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
-import { type ActionRow, actions, type Store } from '../store/index.ts'
+import { type ActionRow, actions } from '../store/index.ts'
 import { readFilter } from './action-filter.ts'
 import type { App, HttpDeps } from './app.ts'
 import { fileWhileStanding } from './file-while-standing.ts'
@@ -48,7 +48,7 @@ const jsonlOf = (action: Action): string => `${JSON.stringify(action)}\n`
 
 /** Yields the actions of a filter in its order, a few hundred at a time. */
 async function* exportActions(
-  store: Store,
+  { store, clock }: Pick<HttpDeps, 'store' | 'clock'>,
   filter: Omit<actions.ActionFilter, 'limit'>,
   format: ActionExportQuery['format'],
 ): AsyncGenerator<string> {
@@ -57,7 +57,7 @@ async function* exportActions(
   if (format === 'csv') yield csvLine(Object.keys(COLUMNS))
   for (let last: ActionRow | undefined; ; ) {
     const rows = await searchActions(store, { ...filter, ...(last && actions.placeAfter(filter, last)), limit: ROWS_PER_READ })
-    const page = await store.read(() => viewActions(rows))
+    const page = await store.read(() => viewActions(rows, clock.nowMs()))
     if (page.length > 0) yield page.map(lineOf).join('')
     if (page.length < ROWS_PER_READ) return
     last = rows.at(-1)
@@ -81,7 +81,7 @@ export function actionExportRoutes(app: App, { store, clock, hub }: HttpDeps): v
       const name = `countersign-actions-${new Date(clock.nowMs()).toISOString().replaceAll(/[:.]/g, '-')}.${format}`
       reply.header('content-type', format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8')
       reply.header('content-disposition', `attachment; filename="${name}"`)
-      return reply.send(fileWhileStanding({ hub, clock }, request, exportActions(store, readFilter(query, principal), format)))
+      return reply.send(fileWhileStanding({ hub, clock }, request, exportActions({ store, clock }, readFilter(query, principal), format)))
     },
   )
 }

@@ -74,7 +74,7 @@ async function atPause(
     read: () =>
       store.read(function* () {
         yield* findVisibleSession(place.sessionId, { principal: standing.principal })
-        return yield* viewRequest(place)
+        return yield* viewRequest(place, clock.nowMs())
       }),
     isEnough: (view) => view !== undefined,
     giveUp: whenHungUp(reply),
@@ -104,7 +104,7 @@ export function agentRequestRoutes(app: App, deps: HttpDeps): void {
   app.get(
     '/api/agent-requests/:id',
     route('by-object', { operationId: 'getAgentRequest', summary: 'Read a request', params: Params, response: { 200: RequestView } }),
-    (request) => store.read(() => readRequest(request.params.id, callerOf(request))),
+    (request) => store.read(() => readRequest(request.params.id, callerOf(request), clock.nowMs())),
   )
   app.post(
     '/api/agent-requests/:id/execute',

@@ -40,7 +40,7 @@ export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, annou
       const run = trackTurnRun(place)
       stream.send({ type: 'session', data: { sessionId, runId: run.id ?? '' } })
       followLog({
-        log: sessionLog({ store: logs, hub, sessionId, principal: caller.principal }),
+        log: sessionLog({ store: logs, hub, clock, sessionId, principal: caller.principal }),
         stream,
         logger: request.log,
         after: place.seq - 1,

@@ -46,7 +46,7 @@ export function eventRoutes(app: App, deps: HttpDeps): void {
 }
 
 function streamSessionRoute(app: App, deps: HttpDeps): void {
-  const { store, hub, announcements, logs } = deps
+  const { store, hub, clock, announcements, logs } = deps
   app.get(
     '/api/sessions/:id/events',
     route('by-object', {
@@ -64,7 +64,7 @@ function streamSessionRoute(app: App, deps: HttpDeps): void {
       const session = await store.read(() => findVisibleSession(request.params.id, caller))
       if (request.query.format === 'ai-sdk') return streamLastReply(deps, request, reply, { session, caller })
       const after = afterOf(request, request.query) ?? 0
-      const log = sessionLog({ store: logs, hub, sessionId: session.id, principal: caller.principal })
+      const log = sessionLog({ store: logs, hub, clock, sessionId: session.id, principal: caller.principal })
       followLog({
         log,
         stream: await openStream(deps, request, reply),

@@ -13,7 +13,7 @@ async function readsOf(roles: string[]): Promise<string[]> {
     },
   }
   const principal = { id: 'prn_x', kind: 'person' as const, name: 'X', roles }
-  await sessionLog({ store, hub: {} as EventHub, sessionId: 'ses_1', principal }).read(0, 10, true)
+  await sessionLog({ store, clock: { nowMs: () => 0 }, hub: {} as EventHub, sessionId: 'ses_1', principal }).read(0, 10, true)
   return names
 }
 

@@ -1,4 +1,5 @@
 import { type Action, assert, eventTypes, type NewEvent, type Principal } from '@countersign/core'
+import type { Clock } from '../clock.ts'
 import type { EventHub, EventListener } from '../dispatch/index.ts'
 import { readerOf, viewActions, viewMessageWithActions, viewSession } from '../gate/index.ts'
 import { actions, events, mapInTurn, messages, type SessionRow, type StoredEvent, sessions, type Tx, visibility } from '../store/index.ts'
@@ -14,6 +15,7 @@ const SNAPSHOT_MESSAGES = 200
 export interface SessionLogOptions {
   store: LogReader
   hub: EventHub
+  clock: Pick<Clock, 'nowMs'>
   sessionId: string
   /** The principal whose rights apply. */
   principal: Principal
@@ -49,14 +51,16 @@ class SessionLog implements FollowedLog {
   readonly frames = frames
   readonly #store: LogReader
   readonly #hub: EventHub
+  readonly #clock: Pick<Clock, 'nowMs'>
   readonly #sessionId: string
   readonly #reader: visibility.Reader | undefined
   /** True while the roles alone may show the session to this reader. The answer is the same for everybody with these roles. */
   #mayBeByRole: boolean
 
-  constructor({ store, hub, sessionId, principal }: SessionLogOptions) {
+  constructor({ store, hub, clock, sessionId, principal }: SessionLogOptions) {
     this.#store = store
     this.#hub = hub
+    this.#clock = clock
     this.#sessionId = sessionId
     this.#reader = readerOf(principal)
     this.#mayBeByRole = this.#reader !== undefined && this.#reader.roles.length > 0
@@ -69,7 +73,7 @@ class SessionLog implements FollowedLog {
   async read(after: number, limit: number, isFirst: boolean): Promise<LogPage> {
     const sessionId = this.#sessionId
     const page = await this.#store.read(
-      () => readFor({ sessionId, after, limit, isFirst }),
+      () => readFor({ sessionId, after, limit, isFirst, nowMs: this.#clock.nowMs() }),
       `session ${sessionId} ${after} ${limit} ${isFirst}`,
     )
     const reader = this.#reader
@@ -102,6 +106,7 @@ interface Place {
   after: number
   limit: number
   isFirst: boolean
+  nowMs: number
 }
 
 /** Returns true for the final event of a session. */
@@ -129,18 +134,18 @@ function* readEnd({ id, last_seq }: SessionRow): Tx<LogPage> {
   return end.length === 0 ? { isOver: true } : { events: end, isLast: true, bytesPerRow: 1 }
 }
 
-function* readPage(session: SessionRow, { sessionId, after, limit, isFirst }: Place): Tx<LogPage> {
+function* readPage(session: SessionRow, { sessionId, after, limit, isFirst, nowMs }: Place): Tx<LogPage> {
   // Checked for every page: the log may be archived during the read.
-  if (after < session.archived_seq) return yield* takeSnapshot(session, 'what comes after this id was archived')
-  if (isFirst && after > session.last_seq) return yield* takeSnapshot(session, 'the log does not hold this id')
+  if (after < session.archived_seq) return yield* takeSnapshot(session, 'what comes after this id was archived', nowMs)
+  if (isFirst && after > session.last_seq) return yield* takeSnapshot(session, 'the log does not hold this id', nowMs)
   const rows = yield* events.sessionRowsAfter.all({ session_id: sessionId, after, limit })
   return pageOf(rows, limit)
 }
 
-function* takeSnapshot(row: SessionRow, reason: string): Tx<LogPage> {
+function* takeSnapshot(row: SessionRow, reason: string, nowMs: number): Tx<LogPage> {
   const newest = yield* messages.listMessages.all({ session_id: row.id, before: Number.MAX_SAFE_INTEGER, limit: SNAPSHOT_MESSAGES })
-  const views = yield* mapInTurn(newest.reverse(), viewMessageWithActions)
-  const found: Action[] = yield* viewActions(yield* actions.listActions({ session: row.id, limit: SNAPSHOT_MESSAGES }))
-  const session = yield* viewSession(row)
+  const views = yield* mapInTurn(newest.reverse(), (message) => viewMessageWithActions(message, nowMs))
+  const found: Action[] = yield* viewActions(yield* actions.listActions({ session: row.id, limit: SNAPSHOT_MESSAGES }), nowMs)
+  const session = yield* viewSession(row, nowMs)
   return { reset: { reason, session, messages: views, actions: found.reverse() }, place: row.last_seq }
 }

@@ -31,7 +31,7 @@ export function sessionRoutes(app: App, deps: HttpDeps): void {
   participantRoutes(app, deps)
 }
 
-function ownSessionRoutes(app: App, { agentLoop, store }: HttpDeps): void {
+function ownSessionRoutes(app: App, { agentLoop, store, clock }: HttpDeps): void {
   app.post(
     '/api/sessions',
     route('propose', {
@@ -57,7 +57,7 @@ function ownSessionRoutes(app: App, { agentLoop, store }: HttpDeps): void {
       const { before } = pageById('sessions', request.query).range
       const { rows, next } = await listSessions(store, { status, q, before, limit, isWanted: () => !reply.raw.destroyed }, principal)
       return store.read(function* () {
-        const items = yield* mapInTurn(rows, viewSession)
+        const items = yield* mapInTurn(rows, (row) => viewSession(row, clock.nowMs()))
         return { items, nextCursor: next === undefined ? null : encodeCursor('sessions', [next]) }
       })
     },
@@ -68,7 +68,7 @@ function ownSessionRoutes(app: App, { agentLoop, store }: HttpDeps): void {
     (request) => {
       const caller = callerOf(request)
       return store.read(function* () {
-        return yield* viewSession(yield* findVisibleSession(request.params.id, caller))
+        return yield* viewSession(yield* findVisibleSession(request.params.id, caller), clock.nowMs())
       })
     },
   )
@@ -99,7 +99,7 @@ function ownSessionRoutes(app: App, { agentLoop, store }: HttpDeps): void {
   )
 }
 
-function conversationRoutes(app: App, { store, agentLoop }: HttpDeps): void {
+function conversationRoutes(app: App, { store, clock, agentLoop }: HttpDeps): void {
   app.get(
     '/api/sessions/:id/messages',
     route('by-object', {
@@ -117,7 +117,7 @@ function conversationRoutes(app: App, { store, agentLoop }: HttpDeps): void {
         const session = yield* findVisibleSession(request.params.id, caller)
         const found = yield* messages.listMessages.all({ session_id: session.id, before, limit: limit + 1 })
         const { items, nextCursor } = pageOf('messages', found, limit, (row) => [row.seq])
-        return { items: yield* mapInTurn(items, viewMessageWithActions), nextCursor }
+        return { items: yield* mapInTurn(items, (row) => viewMessageWithActions(row, clock.nowMs())), nextCursor }
       })
     },
   )

@@ -10,7 +10,7 @@ import { IdParams, taggedRoute } from './route.ts'
 const route = taggedRoute('sessions')
 
 /** Registers the timeline of a session: its messages and actions with the model calls behind them. */
-export function timelineRoutes(app: App, { store, prices }: HttpDeps): void {
+export function timelineRoutes(app: App, { store, clock, prices }: HttpDeps): void {
   app.get(
     '/api/sessions/:id/timeline',
     route('by-object', {
@@ -28,7 +28,7 @@ export function timelineRoutes(app: App, { store, prices }: HttpDeps): void {
         const { id } = yield* findVisibleSession(request.params.id, caller)
         const found = yield* messages.listMessages.all({ session_id: id, before, limit: limit + 1 })
         const { items, nextCursor } = pageOf('timeline', found, limit, (row) => [row.seq])
-        return { items: yield* mapInTurn(items, (row) => viewTimelineEntry(row, prices)), nextCursor }
+        return { items: yield* mapInTurn(items, (row) => viewTimelineEntry(row, { prices, nowMs: clock.nowMs() })), nextCursor }
       })
     },
   )

@@ -187,7 +187,7 @@ interface Decided {
 function* decideRow(context: CallerContext, { found: { row: found, forId }, body, opened, soon, early }: Voted): Tx<Decided> {
   const { caller, nowMs } = context
   const { principal } = caller
-  if (found.state !== 'proposed') return { row: yield* answerLate(found, body, principal.id) }
+  if (found.state !== 'proposed') return { row: yield* answerLate(found, body, context) }
   if (!names(body, found)) throw changedSinceShown(yield* viewAction(found, { nowMs }))
   const written: CallerContext<SessionContext> = opened ? { ...opened, caller } : yield* openSession(context, found, soon)
   // The caller's own right was checked with their standing when the session was opened; a delegated right may have expired since.
@@ -218,7 +218,7 @@ function* decideRow(context: CallerContext, { found: { row: found, forId }, body
   const current = yield* actions.findAction.first({ id: found.id })
   assert(current, 'an action is never deleted')
   if (current.state === 'proposed') throw changedSinceShown(yield* viewAction(current, { nowMs }))
-  return { row: yield* answerLate(current, body, principal.id) }
+  return { row: yield* answerLate(current, body, context) }
 }
 
 /** Stores a vote, and moves the action if the vote decides it. Returns undefined when it is too late or the action has a newer revision. */
@@ -309,10 +309,10 @@ const reasonOf = (cast: readonly Vote[]): string | undefined =>
  * The answer to a decision that came after another one: a repeat of the same decision by the same person succeeds, any other is refused and
  * names the first.
  */
-function* answerLate(row: ActionRow, body: DecisionBody, principalId: string): Tx<ActionRow> {
+function* answerLate(row: ActionRow, body: DecisionBody, { caller, nowMs }: CallerContext): Tx<ActionRow> {
   const cast = yield* votes.votesOf.all(keyOf(row))
-  if (cast.some((vote) => vote.principal_id === principalId && vote.verdict === body.verdict)) return row
-  throw alreadyDecided(yield* viewAction(row))
+  if (cast.some((vote) => vote.principal_id === caller.principal.id && vote.verdict === body.verdict)) return row
+  throw alreadyDecided(yield* viewAction(row, { nowMs }))
 }
 
 /** The refusal of a decision about an action as it is not any more. */

@@ -109,7 +109,7 @@ function* storeEdit(deps: GateDeps, context: CallerContext, { row, prepared, isA
     return yield* takeVote(deps, context, { found: { row: asked, forId: right.forId }, body: { ...body, revision, digest }, opened })
   }
   if (opened.session) yield* opened.session.finish()
-  return yield* viewAction(asked)
+  return yield* viewAction(asked, { nowMs })
 }
 
 /** True when the editor saw what the edited call would change as it is: no value that they were shown is another one by now. */

@@ -32,15 +32,16 @@ export async function noteRanElsewhere(deps: GateDeps, actionId: string, said: R
     const opened = yield* openSession({ outbox, caller, nowMs: Math.max(nowMs, visible.updated_at) }, visible)
     // Read again: somebody who held the session before may have changed it.
     const row = (yield* actions.findAction.first({ id: actionId })) ?? visible
-    if (isNoted(row)) return yield* viewAction(row)
+    if (isNoted(row)) return yield* viewAction(row, { nowMs })
     const here = whatBecameOf(row)
     const error: ActionErrorView = { kind: 'ran_elsewhere', message: `${here}. ${said.ranBy} says that it ran this`, retryable: false }
     const patch = { error: JSON.stringify(error), updated_at: Math.max(opened.nowMs, row.updated_at) }
     const noted = here && (yield* actions.noteRanElsewhere(row, patch, {}))
-    if (!noted) throw new CountersignError('illegal_transition', `action ${actionId} is ${row.state}`, { action: yield* viewAction(row) })
+    if (!noted)
+      throw new CountersignError('illegal_transition', `action ${actionId} is ${row.state}`, { action: yield* viewAction(row, { nowMs }) })
     yield* emitUpdate(opened, noted, { error }, { kind: 'ran_elsewhere', by: caller, data: { ...said } })
     if (opened.session) yield* opened.session.save()
-    return yield* viewAction(noted)
+    return yield* viewAction(noted, { nowMs })
   })
 }
 

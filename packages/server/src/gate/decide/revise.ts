@@ -91,7 +91,7 @@ export function* storeRevision(
     *changed(moved) {
       checkpoint('revise.storing')
       yield* revisions.insertRevision.run({ ...keptOf(row), ended: text })
-      const { id: _id, ...changed } = yield* viewAction(moved, { votes: [] })
+      const { id: _id, ...changed } = yield* viewAction(moved, { votes: [], nowMs: at })
       return changed
     },
   })

@@ -33,7 +33,7 @@ export async function undo(deps: GateDeps, actionId: string, caller: Caller): Pr
 function* takeBackApproval(context: CallerContext, actionId: string, onGrantsEnded: () => void): Tx<Action> {
   const { caller } = context
   const found = yield* findForUndo(actionId, caller, context.nowMs)
-  if (isUndoneBy(found, caller)) return yield* viewAction(found)
+  if (isUndoneBy(found, caller)) return yield* viewAction(found, { nowMs: context.nowMs })
   const nowMs = Math.max(context.nowMs, found.updated_at)
   const opened = yield* openSession({ ...context, nowMs }, found)
   // Read again: whoever held the session before may have started it, or ended the delegation.
@@ -42,12 +42,12 @@ function* takeBackApproval(context: CallerContext, actionId: string, onGrantsEnd
   if (undone && (yield* endGrants(opened, row)) > 0) onGrantsEnded()
   if (!undone) {
     const current = (yield* actions.findAction.first({ id: actionId })) ?? row
-    const action = yield* viewAction(current)
+    const action = yield* viewAction(current, { nowMs })
     if (isUndoneBy(current, caller)) return action
     throw new CountersignError('illegal_transition', `action ${actionId} ${whyNot(current)}`, { action })
   }
   if (opened.session) yield* opened.session.finish()
-  return yield* viewAction(undone)
+  return yield* viewAction(undone, { nowMs })
 }
 
 type Undoable = ActionRow & Revisable

@@ -26,7 +26,7 @@ export async function withdraw(deps: GateDeps, actionId: string, body: WithdrawB
 function* takeBack(deps: GateDeps, context: CallerContext, actionId: string, reason: string | undefined): Tx<Action> {
   const { caller, nowMs } = context
   const row = yield* findOwn(actionId, caller, nowMs)
-  if (isWithdrawn(row)) return yield* viewAction(row)
+  if (isWithdrawn(row)) return yield* viewAction(row, { nowMs })
   const opened = yield* openSession({ ...context, nowMs: Math.max(nowMs, row.updated_at) }, row)
   const { session } = opened
   const error: ActionErrorView = { kind: 'withdrawn', message: sentenceOf(caller, reason), retryable: false }
@@ -37,7 +37,7 @@ function* takeBack(deps: GateDeps, context: CallerContext, actionId: string, rea
   if (expired) yield* stopAfterExpiry(deps, opened, expired)
   if (session && (withdrawn || expired)) yield* session.finish()
   const current = withdrawn ?? expired ?? (yield* actions.findAction.first({ id: actionId })) ?? row
-  const action = yield* viewAction(current)
+  const action = yield* viewAction(current, { nowMs })
   if (withdrawn || expired || isWithdrawn(current)) return action
   throw tooLate(action)
 }

@@ -38,7 +38,7 @@ export async function claim(deps: GateDeps, actionId: string, again: boolean, ca
   const claimed = seen.answer ?? (await claimNow(deps, seen.row, again, caller))
   if ('claim' in claimed) return claimed.claim
   if ('asked' in claimed) throw notAsDecided(claimed.asked)
-  const action = await deps.store.read(() => viewNow(actionId))
+  const action = await deps.store.read(() => viewNow(actionId, deps.clock.nowMs()))
   throw new CountersignError('illegal_transition', `action ${actionId}: ${claimed.fault}`, { action })
 }
 
@@ -63,13 +63,17 @@ function* takeClaim(deps: GateDeps, context: CallerContext, { seen, look, again 
   const { outbox, caller, nowMs } = context
   const actionId = seen.id
   const row = yield* findForClaim(actionId, again, caller, nowMs)
-  if (row.executor !== 'client') throw yield* refusal(row, `action ${actionId} is carried out by the server`)
+  if (row.executor !== 'client') throw yield* refusal(row, `action ${actionId} is carried out by the server`, nowMs)
   const bound = verifyBinding(deps, row)
   if (row.state === 'approved' && (row.starts_at ?? 0) > nowMs) {
-    throw yield* refusal(row, `action ${actionId} starts at ${isoTime(row.starts_at ?? 0)}: until then its approval can be taken back`)
+    throw yield* refusal(
+      row,
+      `action ${actionId} starts at ${isoTime(row.starts_at ?? 0)}: until then its approval can be taken back`,
+      nowMs,
+    )
   }
   const startable = startableNow(row, again, 'tool' in bound && mayResend(bound.tool))
-  if (!startable) throw yield* refusal(row, whyNot(row, again))
+  if (!startable) throw yield* refusal(row, whyNot(row, again), nowMs)
   const opened = yield* openSession(context, row)
   const dueAtMs = nowMs + ('tool' in bound ? bound.tool.timeoutMs : 0)
   checkpoint('claim.storing')
@@ -78,8 +82,9 @@ function* takeClaim(deps: GateDeps, context: CallerContext, { seen, look, again 
     throw yield* refusal(
       yield* findOpen(actionId),
       `action ${actionId} is no longer what it was: somebody else has it, or its time is over`,
+      nowMs,
     )
-  if ('asked' in begun) return { asked: yield* viewAction(begun.asked) }
+  if ('asked' in begun) return { asked: yield* viewAction(begun.asked, { nowMs }) }
   const started = begun.begun
   const end = 'fault' in bound ? failed(bound.fault.kind, `${bound.fault.message}; it was not carried out`, false) : begun.end
   if ('fault' in bound || end?.to === 'failed') {
@@ -94,7 +99,7 @@ function* takeClaim(deps: GateDeps, context: CallerContext, { seen, look, again 
   lookAgainAt(outbox, dueAtMs)
   const args: JsonObject = stored.argumentsOf(row)
   const claim: Claim = {
-    action: yield* viewAction(started),
+    action: yield* viewAction(started, { nowMs }),
     epoch: started.epoch,
     idempotencyKey: started.idempotency_key,
     request: requestOf(bound.tool, args, started),
@@ -172,8 +177,8 @@ function whyNot({ id, state, due_at }: ActionRow, again: boolean): string {
   return `action ${id} is ${state}; only an approved action can be claimed${again ? ', or a failed one again' : ''}`
 }
 
-function* refusal(row: ActionRow, why: string): Tx<CountersignError> {
-  return new CountersignError('illegal_transition', why, { action: yield* viewAction(row) })
+function* refusal(row: ActionRow, why: string, nowMs: number): Tx<CountersignError> {
+  return new CountersignError('illegal_transition', why, { action: yield* viewAction(row, { nowMs }) })
 }
 
 function* findNow(actionId: string): Tx<ActionRow> {
@@ -182,6 +187,6 @@ function* findNow(actionId: string): Tx<ActionRow> {
   return row
 }
 
-function* viewNow(actionId: string): Tx<Action> {
-  return yield* viewAction(yield* findNow(actionId))
+function* viewNow(actionId: string, nowMs: number): Tx<Action> {
+  return yield* viewAction(yield* findNow(actionId), { nowMs })
 }

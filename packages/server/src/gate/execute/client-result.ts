@@ -40,7 +40,7 @@ function* takeResult(deps: GateDeps, context: CallerContext, actionId: string, b
     }
   }
   const current = (yield* actions.findAction.first({ id: actionId })) ?? row
-  const action = yield* viewAction(current)
+  const action = yield* viewAction(current, { nowMs })
   if (body.epoch === current.epoch && isThis(current, settled)) return action
   const why = body.epoch === row.epoch ? `it is ${current.state}` : `this is the result of hold ${body.epoch}, the last one is ${row.epoch}`
   throw new CountersignError('illegal_transition', `the result of action ${actionId} is not taken: ${why}`, { action })
@@ -49,7 +49,9 @@ function* takeResult(deps: GateDeps, context: CallerContext, actionId: string, b
 function* findClaimed(actionId: string, principal: Caller['principal'], nowMs: number): Tx<ActionRow> {
   const row = yield* findVisibleAction(principal, actionId, nowMs)
   if (row.claimed_by === null) {
-    throw new CountersignError('illegal_transition', `no client has claimed action ${actionId}`, { action: yield* viewAction(row) })
+    throw new CountersignError('illegal_transition', `no client has claimed action ${actionId}`, {
+      action: yield* viewAction(row, { nowMs }),
+    })
   }
   requireUnarchived(row)
   if (row.claimed_by !== principal.id) throw new CountersignError('forbidden', `action ${actionId} was claimed by somebody else`)

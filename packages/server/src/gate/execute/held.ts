@@ -25,17 +25,18 @@ const MAY_HAVE_ACTED = 'This was under way in the installation that the database
 export async function release(deps: GateDeps, actionId: string, caller: Caller): Promise<Action> {
   const action = await transactOnce(deps, caller, function* ({ outbox, nowMs }) {
     const { row, heldAt } = yield* findHeld(actionId, caller, nowMs)
-    if ((row.released_at ?? 0) >= heldAt) return yield* viewAction(row)
-    if (row.state !== 'approved') throw yield* refusal(row, `action ${actionId} is ${row.state}; only an approved action can be released`)
+    if ((row.released_at ?? 0) >= heldAt) return yield* viewAction(row, { nowMs })
+    if (row.state !== 'approved')
+      throw yield* refusal(row, `action ${actionId} is ${row.state}; only an approved action can be released`, nowMs)
     if (row.executor === 'client') {
-      throw yield* refusal(row, `action ${actionId} is carried out by a client: it can be claimed once this copy is accepted`)
+      throw yield* refusal(row, `action ${actionId} is carried out by a client: it can be claimed once this copy is accepted`, nowMs)
     }
     const context = yield* openSession({ outbox, nowMs, caller }, row)
     const released = yield* instance.releaseAction(row, { released_at: nowMs, updated_at: Math.max(nowMs, row.updated_at) }, {})
-    if (!released) throw yield* refusal(row, `action ${actionId} changed just now`)
+    if (!released) throw yield* refusal(row, `action ${actionId} changed just now`, nowMs)
     yield* recordCause(context, released, { kind: 'released', by: caller })
     if (context.session) yield* context.session.save()
-    return yield* viewAction(released)
+    return yield* viewAction(released, { nowMs })
   })
   deps.background(execute(deps, actionId))
   return action
@@ -55,9 +56,9 @@ export async function voidHeld(deps: GateDeps, actionId: string, { note }: VoidB
       atAnyTime: true,
     })
     if (!voided)
-      throw yield* refusal(row, `action ${actionId} is ${row.state}; only what has not started can be voided: say what came of it`)
+      throw yield* refusal(row, `action ${actionId} is ${row.state}; only what has not started can be voided: say what came of it`, nowMs)
     if (context.session) yield* context.session.finish()
-    return yield* viewAction(voided)
+    return yield* viewAction(voided, { nowMs })
   })
   return action
 }
@@ -107,11 +108,11 @@ export function* heldSince(): Tx<number | undefined> {
 function* findHeld(actionId: string, caller: Caller, nowMs: number): Tx<{ row: ActionRow; heldAt: number }> {
   const row = yield* findForDecision(actionId, caller, nowMs)
   const heldAt = yield* heldSince()
-  if (heldAt === undefined) throw yield* refusal(row, 'this server is not held: actions go on by themselves')
+  if (heldAt === undefined) throw yield* refusal(row, 'this server is not held: actions go on by themselves', nowMs)
   return { row, heldAt }
 }
 
-function* refusal({ id }: ActionRow, why: string): Tx<CountersignError> {
+function* refusal({ id }: ActionRow, why: string, nowMs: number): Tx<CountersignError> {
   const current = yield* actions.findAction.first({ id })
-  return new CountersignError('illegal_transition', why, current && { action: yield* viewAction(current) })
+  return new CountersignError('illegal_transition', why, current && { action: yield* viewAction(current, { nowMs }) })
 }

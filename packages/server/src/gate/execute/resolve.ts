@@ -30,7 +30,7 @@ function* takeResolution(deps: GateDeps, context: CallerContext, actionId: strin
   const row = yield* orEnded(deps, context, yield* findForDecision(actionId, caller, nowMs))
   if (attempt !== undefined && attempt !== row.attempt) {
     const why = `what was found is about attempt ${attempt} of ${actionId}, which is at attempt ${row.attempt} and ${row.state}: look again`
-    throw new CountersignError('illegal_transition', why, { action: yield* viewAction(row) })
+    throw new CountersignError('illegal_transition', why, { action: yield* viewAction(row, { nowMs }) })
   }
   if (row.state === 'outcome_unknown') {
     const resolution: Resolution = { by: principal, outcome, note, at: isoTime(nowMs) }
@@ -41,10 +41,10 @@ function* takeResolution(deps: GateDeps, context: CallerContext, actionId: strin
       sentence: sentenceOf(resolution),
       cause: { kind: 'resolved', by: caller, data: { note } },
     })
-    if (resolved) return yield* viewAction(resolved)
+    if (resolved) return yield* viewAction(resolved, { nowMs })
   }
   const current = yield* actions.findAction.first({ id: actionId })
-  const action = yield* viewAction(current ?? row)
+  const action = yield* viewAction(current ?? row, { nowMs })
   const said = action.resolution
   if (said && said.by.id === principal.id && said.outcome === outcome && said.note === note) return action
   const why = said ? `${said.by.name} said at ${said.at} that it ${said.outcome}` : `it is ${action.state}`

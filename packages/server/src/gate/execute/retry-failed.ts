@@ -42,10 +42,10 @@ async function retryNow(deps: GateDeps, failed: Decided, look: Revalidation, cal
       const attempt = { key: nextKey(failed), runner: deps.processId, dueAtMs: null, cause: { kind: 'retried', by: caller } } as const
       const done = yield* beginDecided(deps, context, { row: failed, look, attempt })
       if (done && 'because' in done) throw new ConflictError(failed.id)
-      if (done && 'asked' in done) return yield* viewAction(done.asked)
-      if (!done) throw yield* notFailed(yield* findOpen(failed.id))
+      if (done && 'asked' in done) return yield* viewAction(done.asked, { nowMs })
+      if (!done) throw yield* notFailed(yield* findOpen(failed.id), nowMs)
       begun = done
-      return yield* viewAction(done.begun)
+      return yield* viewAction(done.begun, { nowMs })
     })
   })
   const action = await orAdopt(deps, failed.id, stored)
@@ -59,14 +59,14 @@ function* findForRetry(actionId: string, caller: Caller, nowMs: number): Tx<Deci
   const row = yield* findForDecision(actionId, caller, nowMs)
   if (row.executor === 'client') {
     const why = `action ${actionId} is carried out by a client: claim it again with {"retry": true}`
-    throw new CountersignError('illegal_transition', why, { action: yield* viewAction(row) })
+    throw new CountersignError('illegal_transition', why, { action: yield* viewAction(row, { nowMs }) })
   }
   const { state } = row
-  if (state !== 'failed') throw yield* notFailed(row)
+  if (state !== 'failed') throw yield* notFailed(row, nowMs)
   return { ...row, state }
 }
 
-function* notFailed(row: ActionRow): Tx<CountersignError> {
+function* notFailed(row: ActionRow, nowMs: number): Tx<CountersignError> {
   const why = `action ${row.id} is ${row.state}; only a failed action can be retried`
-  return new CountersignError('illegal_transition', why, { action: yield* viewAction(row) })
+  return new CountersignError('illegal_transition', why, { action: yield* viewAction(row, { nowMs }) })
 }

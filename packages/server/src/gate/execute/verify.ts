@@ -28,8 +28,9 @@ export async function verify(deps: GateDeps, actionId: string, caller: Caller): 
   const seen = await deps.store.read(function* () {
     const answer = once && (yield* findAnswer<Action>(once))
     if (answer) return { answer }
-    const row = yield* findForDecision(actionId, caller, deps.clock.nowMs())
-    const action = yield* viewAction(row)
+    const nowMs = deps.clock.nowMs()
+    const row = yield* findForDecision(actionId, caller, nowMs)
+    const action = yield* viewAction(row, { nowMs })
     const refuse = (why: string) => new CountersignError('illegal_transition', why, { action })
     if (row.state !== 'outcome_unknown') throw refuse(`action ${actionId} is ${row.state}; only an unknown outcome can be looked into`)
     const bound = verifyBinding(deps, row)
@@ -48,7 +49,7 @@ export async function verify(deps: GateDeps, actionId: string, caller: Caller): 
   const action = await transactOnce(deps, caller, function* (context) {
     if (settled) yield* settleFound(context, row, settled)
     else yield* noteLook(context, row, { at: beganAt, found: foundOf(found) })
-    return yield* viewNow(actionId)
+    return yield* viewNow(actionId, context.nowMs)
   })
   checkpoint('verify.after_store')
   return action
@@ -65,7 +66,7 @@ async function resend(deps: GateDeps, unknown: ActionRow, caller: Caller): Promi
       const { idempotency_key: key, target_version: version } = unknown
       const attempt = { key, runner: deps.processId, dueAtMs: null, version, cause: { kind: 'resent', by: caller } } as const
       toCarryOut = yield* beginAttempt(context, { ...unknown, state: 'outcome_unknown' }, attempt)
-      return yield* viewNow(unknown.id)
+      return yield* viewNow(unknown.id, nowMs)
     })
   })
   const action = await orAdopt(deps, unknown.id, stored)
@@ -74,8 +75,8 @@ async function resend(deps: GateDeps, unknown: ActionRow, caller: Caller): Promi
   return action
 }
 
-function* viewNow(actionId: string) {
+function* viewNow(actionId: string, nowMs: number) {
   const row = yield* actions.findAction.first({ id: actionId })
   assert(row, 'an action that was read is there')
-  return yield* viewAction(row)
+  return yield* viewAction(row, { nowMs })
 }

@@ -20,7 +20,7 @@ export async function createGrant({ store, clock, tools }: GateDeps, body: Grant
   return transactOnce({ store, clock }, caller, function* ({ outbox, nowMs }) {
     const row = yield* findVisibleAction(caller.principal, actionId, nowMs)
     requireUnarchived(row)
-    if (!names({ revision, digest }, row)) throw changedSinceShown(yield* viewAction(row))
+    if (!names({ revision, digest }, row)) throw changedSinceShown(yield* viewAction(row, { nowMs }))
     const context = yield* openSession({ outbox, nowMs, caller }, row)
     const grant = yield* makeGrant({ tools }, context, row, terms)
     if (context.session) yield* context.session.save()

@@ -100,7 +100,7 @@ export function* insertPrepared(
   const state = found ? 'succeeded' : STATE_AFTER[policy.verdict]
   if (state === 'proposed' && input.repeats) {
     const repeated = yield* repeatAsk({ outbox, nowMs, caller: input.repeats.by }, prepared, input.repeats.found)
-    if (repeated) return { row: repeated, proposal: yield* viewAction(repeated), folded: true }
+    if (repeated) return { row: repeated, proposal: yield* viewAction(repeated, { nowMs }), folded: true }
   }
   if (state === 'proposed') requireRoomToWait({ waitingNow, session: writer }, input.limits)
   const times = timesOf(state, tool, policy, input)

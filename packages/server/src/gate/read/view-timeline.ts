@@ -4,8 +4,8 @@ import { type MessageRow, modelCalls, type Tx } from '../../store/index.ts'
 import { viewMessageWithActions } from './view.ts'
 
 /** A message with its actions, and the model call behind it. */
-export function* viewTimelineEntry(row: MessageRow, prices: Prices | undefined): Tx<TimelineEntry> {
-  const message = yield* viewMessageWithActions(row)
+export function* viewTimelineEntry(row: MessageRow, { prices, nowMs }: { prices: Prices | undefined; nowMs: number }): Tx<TimelineEntry> {
+  const message = yield* viewMessageWithActions(row, nowMs)
   const { session_id, run_id, created_at } = row
   const call =
     row.role === 'assistant' && row.kind === 'text' && run_id !== null

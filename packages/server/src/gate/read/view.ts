@@ -72,17 +72,15 @@ function* viewVote(row: VoteRow, counts: boolean): Tx<Vote> {
   }
 }
 
-/**
- * The votes on the current revision, the earliest first. While the action waits, those that do not count say so.
- * @param nowMs Default: when the action changed last.
- */
-export function* viewVotes(row: ActionRow, nowMs = row.updated_at): Tx<Vote[]> {
-  const of = { action_id: row.id, revision: row.revision }
-  if (row.state !== 'proposed') return yield* viewCast(yield* votes.votesOf.all(of))
-  const cast = yield* votes.votesWithHolders.all(of)
+/** The votes on the current revision, the earliest first. While the action waits, those that do not count at that time say so. */
+export function* viewVotes(row: ActionRow, nowMs: number): Tx<Vote[]> {
+  if (row.state !== 'proposed') return yield* viewCast(yield* votesOn(row))
+  const cast = yield* votes.votesWithHolders.all({ action_id: row.id, revision: row.revision })
   if (cast.length === 0) return []
   return yield* viewCast(cast, (yield* countVotes(row, stored.requirementsOf(row), cast, nowMs)).counted)
 }
+
+const votesOn = ({ id, revision }: ActionRow): Tx<VoteRow[]> => votes.votesOf.all({ action_id: id, revision })
 
 /**
  * Votes as they leave the server, the earliest first.
@@ -156,12 +154,12 @@ export interface ViewOptions {
   /** Its votes, where they were read already. */
   votes?: Vote[] | undefined
   known?: Known
-  /** The time by which its votes count: see {@link viewVotes}. */
-  nowMs?: number
+  /** The time by which its votes count: see {@link viewVotes}. A delegation may have run out since the action changed last. */
+  nowMs: number
 }
 
 /** An action as it leaves the server. */
-export function* viewAction(row: ActionRow, { votes: knownVotes, known, nowMs }: ViewOptions = {}): Tx<Action> {
+export function* viewAction(row: ActionRow, { votes: knownVotes, known, nowMs }: ViewOptions): Tx<Action> {
   const { verdict, rule, version, reason, declineReasons, extend } = stored.policyOf(row)
   const requires: Requires = { ...DEFAULT_REQUIREMENTS, ...stored.requirementsOf(row) }
   // Only an action that needed approval has votes. Where the first vote decides, only a decided action has one.
@@ -237,7 +235,7 @@ export function* viewOutcome(row: ActionRow, knownVotes?: Vote[]): Tx<ActionOutc
     revision: row.revision,
     revised: revised && (yield* viewRevised(revised)),
     policy: stored.policyOf(row),
-    votes: row.state === 'declined' && stored.wasAsked(row) ? (knownVotes ?? (yield* viewVotes(row))) : [],
+    votes: row.state === 'declined' && stored.wasAsked(row) ? (knownVotes ?? (yield* viewCast(yield* votesOn(row)))) : [],
     error: stored.errorOf(row),
     result: stored.resultOf(row) ?? undefined,
     resolution: stored.resolutionOf(row),
@@ -247,9 +245,9 @@ export function* viewOutcome(row: ActionRow, knownVotes?: Vote[]): Tx<ActionOutc
   })
 }
 
-export function viewActions(rows: readonly ActionRow[], nowMs?: number): Tx<Action[]> {
+export function viewActions(rows: readonly ActionRow[], nowMs: number): Tx<Action[]> {
   const known: Known = new Map()
-  return mapInTurn(rows, (row) => viewAction(row, { known, ...(nowMs !== undefined && { nowMs }) }))
+  return mapInTurn(rows, (row) => viewAction(row, { known, nowMs }))
 }
 
 const nameOf = ({ id, name }: SessionPerson): SessionPerson => ({ id, name })
@@ -290,12 +288,12 @@ export function* viewSaid(row: MessageRow): Tx<Message> {
   return viewMessage(row, yield* authorOf(row))
 }
 
-export function* viewMessageWithActions(row: MessageRow): Tx<Message> {
+export function* viewMessageWithActions(row: MessageRow, nowMs: number): Tx<Message> {
   const message = yield* viewSaid(row)
   if (row.role !== 'assistant' || row.tool_calls === null) return message
   return {
     ...message,
-    actions: yield* viewActions(yield* actions.actionsOfMessage.all({ session_id: row.session_id, message_id: row.id })),
+    actions: yield* viewActions(yield* actions.actionsOfMessage.all({ session_id: row.session_id, message_id: row.id }), nowMs),
   }
 }
 
@@ -307,12 +305,12 @@ function* authorOf({ author_id }: Pick<MessageRow, 'author_id'>): Tx<SessionPers
 }
 
 /** A session with the actions that wait in it. */
-export function* viewSession(row: SessionRow): Tx<Session> {
+export function* viewSession(row: SessionRow, nowMs: number): Tx<Session> {
   const pending: Action[] = []
   for (const open of yield* actions.openActions.all({ session_id: row.id })) {
     if (open.state !== 'proposed') continue
     const action = yield* actions.findAction.first({ id: open.id })
-    if (action) pending.push(yield* viewAction(action))
+    if (action) pending.push(yield* viewAction(action, { nowMs }))
   }
   const used = yield* sessions.tokensOf.first({ session_id: row.id })
   return {

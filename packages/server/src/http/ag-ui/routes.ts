@@ -41,7 +41,7 @@ const AgUiFrame = z.object({ data: z.looseObject({ type: z.string() }) })
 
 /** Registers the route for user interfaces that speak AG-UI 1.0 (`HttpAgent`). */
 export function agUiRoutes(app: App, deps: HttpDeps): void {
-  const { store, agentLoop } = deps
+  const { store, clock, agentLoop } = deps
 
   app.post(
     '/api/ag-ui/:agent',
@@ -77,7 +77,7 @@ export function agUiRoutes(app: App, deps: HttpDeps): void {
       const place = await store.read(() => (posted ? placeOf(session, posted.messageId, posted.runId) : requireLastPlace(session)))
       const snapshot = await store.read(() => snapshotFor(session, place.seq, body.messages))
       const known = knownIn(snapshot ?? body.messages)
-      const earlier = await store.read(() => earlierActions(session, place, (id) => known.callIds.has(id)))
+      const earlier = await store.read(() => earlierActions(session, { ...place, nowMs: clock.nowMs() }, (id) => known.callIds.has(id)))
       await followTurn(deps, request, reply, {
         ...{ session, place, caller },
         open(to) {

@@ -112,10 +112,12 @@ async function stream(
   reply: FastifyReply,
   { session, place: known, caller, client, refusal, staysOpen }: Turn,
 ) {
-  const { store } = deps
+  const { store, clock } = deps
   const place = await store.read(() => fromArrival(session, known))
   const isContinued = client?.id === replyIdOf(place)
-  const earlier = await store.read(() => earlierActions(session, place, (id) => isContinued && client.calls.has(id)))
+  const earlier = await store.read(() =>
+    earlierActions(session, { ...place, nowMs: clock.nowMs() }, (id) => isContinued && client.calls.has(id)),
+  )
   reply.raw.setHeader('x-vercel-ai-ui-message-stream', 'v1')
   await followTurn(deps, request, reply, {
     ...{ session, place, caller },

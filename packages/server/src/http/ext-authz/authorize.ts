@@ -110,9 +110,9 @@ function notPassed({ publicUrl, clock }: Deps, action: Action): CountersignError
   return ended(action)
 }
 
-const read = ({ store }: Deps, id: string): Promise<Action> =>
+const read = ({ store, clock }: Deps, id: string): Promise<Action> =>
   store.read(function* () {
     const row = yield* actions.findAction.first({ id })
     if (!row) throw refused(`${id} is gone`)
-    return yield* viewAction(row)
+    return yield* viewAction(row, { nowMs: clock.nowMs() })
   })

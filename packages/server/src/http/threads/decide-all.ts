@@ -22,7 +22,7 @@ const TOO_LATE: ReadonlySet<string> = new Set(['already_decided', 'illegal_trans
  * @returns Why one was refused; undefined when none was.
  */
 export async function decideAll(
-  { store, gate }: Pick<HttpDeps, 'store' | 'gate'>,
+  { store, clock, gate }: Pick<HttpDeps, 'store' | 'clock' | 'gate'>,
   session: SessionRow,
   decisions: readonly AskedDecision[],
   caller: Caller,
@@ -32,7 +32,7 @@ export async function decideAll(
     const { actionId, revision } = readApprovalId(approvalId)
     const action = await store.read(function* () {
       const row = yield* actions.findAction.first({ id: actionId })
-      return row?.session_id === session.id ? yield* viewAction(row) : undefined
+      return row?.session_id === session.id ? yield* viewAction(row, { nowMs: clock.nowMs() }) : undefined
     })
     if (!action) refusal ??= `there is no approval ${approvalId.slice(0, 100)} in this conversation`
     if (action?.state !== 'proposed') continue

@@ -129,7 +129,7 @@ export async function followTurn(
   }
   stream.onClose(() => stopWaiting?.())
   followLog({
-    log: sessionLog({ store: logs, hub, sessionId: session.id, principal: caller.principal }),
+    log: sessionLog({ store: logs, hub, clock, sessionId: session.id, principal: caller.principal }),
     stream: translated,
     logger: request.log,
     after: place.seq - 1,
@@ -141,8 +141,12 @@ export async function followTurn(
 const MOST_EARLIER = 200
 
 /** The actions of a session from before a turn, which wait or which the client has: the oldest first. */
-export function* earlierActions(session: SessionRow, { createdAtMs }: TurnPlace, hasCall: (toolCallId: string) => boolean): Tx<Action[]> {
+export function* earlierActions(
+  session: SessionRow,
+  { createdAtMs, nowMs }: TurnPlace & { nowMs: number },
+  hasCall: (toolCallId: string) => boolean,
+): Tx<Action[]> {
   const rows = yield* actions.listActions({ session: session.id, limit: MOST_EARLIER })
   const wanted = rows.filter((row) => row.created_at < createdAtMs && (row.state === 'proposed' || hasCall(row.tool_call_id ?? '')))
-  return (yield* viewActions(wanted)).reverse()
+  return (yield* viewActions(wanted, nowMs)).reverse()
 }
