@@ -74,7 +74,7 @@ export function* lentSince(voter: string, lender: string, nowMs: number): Tx<num
  * True for somebody who asked for an action. Whatever its rule says, they vote on it in nobody's place: without a role that decides, they
  * would ask and approve alone.
  */
-export function* askedThemselves(row: Asked, personId: string): Tx<boolean> {
+function* askedThemselves(row: Asked, personId: string): Tx<boolean> {
   return (yield* askingPersons(row)).has(personId)
 }
 
