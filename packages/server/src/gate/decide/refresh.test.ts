@@ -1,4 +1,4 @@
-import type { JsonValue } from '@countersign/core'
+import type { JsonValue, PreviewField } from '@countersign/core'
 import { defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -139,4 +139,39 @@ test('what a fresh preview says has changed tells two long values apart, and cal
   target.name = 'Bo'
   nowMs += 1_000
   expect(await reasonOf()).toBe('What this rests on has changed since it was shown.')
+})
+
+test('another diff of the same change, as a busy server draws it, is no new revision; the diff of another change is', async () => {
+  const [short, whole] = ['@@ -1,2 +1,2 @@\n one\n-two\n+2\n', '@@ -1,2 +1,2 @@\n-one\n-two\n+one\n+2\n']
+  const file = (hunk: string, name: string) => ({ field: name, diff: `--- a/${name}\n+++ b/${name}\n${hunk}` })
+  let fields: PreviewField[] = [file(short, 'a.txt'), file(short, 'b.txt')]
+  const patch = defineTool({
+    name: 'patch',
+    description: 'Patch',
+    input: z.object({}),
+    effect: 'write',
+    preview: () => fields,
+    precondition: () => 'files 7fd1',
+    execute: () => undefined,
+  })
+  let nowMs = Date.now()
+  await using gate = await openGate([patch], { clock: { ...hurriedClock, nowMs: () => nowMs } })
+  const { propose, refresh } = gate.engine.gate
+  const { id, digest } = await propose({ tool: 'own.patch', arguments: {} }, { principal: ana })
+  const shown = fields
+  for (const drawn of [
+    [file(whole, 'a.txt'), file(short, 'b.txt')],
+    [file(short, 'a.txt'), { field: 'b.txt', oldValue: 'one\ntwo\n', newValue: 'one\n2\n' }],
+  ]) {
+    fields = drawn
+    nowMs += 1_000
+    const fresh = await refresh(id, { principal: ben })
+    expect(fresh).toMatchObject({ revision: 1, digest, preview: shown, previewedAt: new Date(nowMs).toISOString() })
+  }
+  fields = [file(whole, 'a.txt'), file(short.replace('+2', '+3'), 'b.txt')]
+  nowMs += 1_000
+  expect(await refresh(id, { principal: ben })).toMatchObject({
+    revision: 2,
+    revised: { reason: 'b.txt is not what it was when this was shown: the diff is another one now.' },
+  })
 })

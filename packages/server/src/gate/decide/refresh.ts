@@ -4,11 +4,12 @@ import { type ActionRow, actions, findAnswer, revisions, stored, type Tx } from 
 import type { Caller } from '../caller.ts'
 import { type CallerContext, openSession } from '../context.ts'
 import { ConflictError, retryOnConflict } from '../execute/begin-attempt.ts'
-import { textOf, whatChanged, whyMoved } from '../execute/revalidate.ts'
+import { whatChanged, whyMoved } from '../execute/revalidate.ts'
 import type { GateDeps } from '../gate.ts'
 import { isInForce } from '../policy.ts'
 import type { PreparedAction } from '../propose/prepare.ts'
 import { prepareAgain } from '../propose/prepare-again.ts'
+import { isSamePreview } from '../propose/same-preview.ts'
 import { viewAction } from '../read/view.ts'
 import { transactOnce } from '../transact-once.ts'
 import { findForRole, findForVote } from './decide.ts'
@@ -134,9 +135,4 @@ function* takeReading(deps: GateDeps, context: CallerContext, { row, tool, prepa
     if (opened.session) yield* opened.session.finish()
   }
   return yield* viewAction((yield* actions.findAction.first({ id: row.id })) ?? row, { nowMs: context.nowMs })
-}
-
-const isSamePreview = (shown: readonly PreviewField[], now: readonly PreviewField[]): boolean => {
-  const [before, after] = [shown, now].map((fields) => textOf(JSON.parse(JSON.stringify(fields))))
-  return before === after
 }

@@ -1,4 +1,4 @@
-import { inOrder, isCountersignError, type JsonObject, type JsonValue, type PreviewField, type Tool } from '@countersign/core'
+import { isCountersignError, type JsonObject, type PreviewField, type Tool } from '@countersign/core'
 import { type ActionRow, stored } from '../../store/index.ts'
 import type { Why } from '../decide/revise.ts'
 import type { GateDeps } from '../gate.ts'
@@ -6,6 +6,7 @@ import { definitionHashOf } from '../propose/digest.ts'
 import type { PreparedAction } from '../propose/prepare.ts'
 import { prepareAgain } from '../propose/prepare-again.ts'
 import { readPreview, type SeenTarget } from '../propose/read-preview.ts'
+import { isSameField, textOf } from '../propose/same-preview.ts'
 import { isDatabaseAway } from './start-failures.ts'
 
 /** The result of the check before an action starts. */
@@ -89,9 +90,13 @@ const MAX_NAMED = 3
 /** Returns a sentence about the difference from the card. */
 export function whatChanged(shown: readonly PreviewField[], now: readonly PreviewField[]): string {
   const before = new Map(shown.map(({ field, oldValue }) => [field, oldValue]))
-  const diffs = new Map(shown.map(({ field, diff }) => [field, diff]))
-  const changed = now.filter(({ field, oldValue }) => textOf(before.get(field)) !== textOf(oldValue))
-  const text = now.find(({ field, diff }) => diff !== undefined && diff !== diffs.get(field))
+  const fields = new Map(shown.map((one) => [one.field, one]))
+  const others = now.filter((one) => {
+    const was = fields.get(one.field)
+    return !was || !isSameField(was, one)
+  })
+  const changed = others.filter(({ field, oldValue }) => textOf(before.get(field)) !== textOf(oldValue))
+  const text = others.find(({ field, diff }) => diff !== undefined && diff !== fields.get(field)?.diff)
   if (changed.length === 0 && text) return `${text.field} is not what it was when this was shown: the diff is another one now.`
   if (changed.length === 0) return 'What this rests on has changed since it was shown.'
   const named = changed.slice(0, MAX_NAMED).map(({ field, oldValue }) => {
@@ -101,10 +106,6 @@ export function whatChanged(shown: readonly PreviewField[], now: readonly Previe
   const more = changed.length > MAX_NAMED ? `, and ${changed.length - MAX_NAMED} more` : ''
   return `The values changed since this was shown: ${named.join('; ')}${more}.`
 }
-
-/** A value for a comparison: the order of its members says nothing. */
-export const textOf = (value: JsonValue | undefined): string | undefined =>
-  value === undefined ? undefined : JSON.stringify(inOrder(value))
 
 const MAX_CHARACTERS = 80
 
