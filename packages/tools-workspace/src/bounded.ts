@@ -1,5 +1,5 @@
 import { type DiffSide, openDiffBudget, type WorkBudget, WorkEnded, wholeDiff } from '@countersign/toolkit/internal'
-import { Fault } from './fault.ts'
+import { Fault, Late } from './fault.ts'
 import type { Workspace } from './workspace.ts'
 
 /** A longer diff is refused, because nobody could review it. */
@@ -21,11 +21,9 @@ export const openPlanTime = (signal: AbortSignal): PlanTime => ({ signal, diffs:
 
 /** Why diffs that are too long together are refused. */
 export const tooLong = (what: string, { diffs }: PlanTime): Fault =>
-  new Fault(
-    diffs.leftMs > 0
-      ? `The diff of ${what} is too long to be shown to anybody: change less at once.`
-      : `The diff of ${what} was not found in time, and all of it is too long to be shown. Try again, or change less at once.`,
-  )
+  diffs.leftMs > 0
+    ? new Fault(`The diff of ${what} is too long to be shown to anybody: change less at once.`)
+    : new Late(`The diff of ${what} was not found in time, and all of it is too long to be shown. Try again, or change less at once.`)
 
 type Jobs = Workspace['work']['run']
 
@@ -37,7 +35,7 @@ export async function inBounds<T>(what: string, work: (run: Jobs) => Promise<T>,
   try {
     return await work(workers.run)
   } catch (error) {
-    if (error instanceof WorkEnded) throw new Fault(`${what} was stopped: it ${error.message}.`, { cause: error })
+    if (error instanceof WorkEnded) throw new Late(`${what} was stopped: it ${error.message}.`, { cause: error })
     throw error
   }
 }

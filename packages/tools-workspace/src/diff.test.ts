@@ -221,11 +221,11 @@ test('all diffs of one plan share one time, which ends with the preview', async 
   }
 })
 
-test('what there is no time to show is refused, before anybody is asked', async () => {
+test('what there is no time to show is refused for now, before anybody is asked', async () => {
   using folder = tempRepository({ 'long.txt': 'line\n'.repeat(30_000), 'short.txt': 'a' })
   folder.write('long.txt', 'new\n'.repeat(30_000))
   const { preview } = await openOver(folder.root, noTime)
-  const refused = (words: string) => ({ kind: 'refused', impossible: true, message: expect.stringContaining(words) })
+  const refused = (words: string) => ({ kind: 'refused', impossible: true, retryable: true, message: expect.stringContaining(words) })
   const tooLong = refused('was not found in time, and all of it is too long to be shown')
   await expect(preview('commit', { paths: ['long.txt'], message: 'm' })).rejects.toMatchObject(tooLong)
   await expect(preview('writeFile', { path: 'long.txt', content: 'x' })).resolves.toMatchObject({ fields: [{ field: 'long.txt' }] })

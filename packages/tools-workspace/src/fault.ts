@@ -5,6 +5,9 @@ export class Fault extends Error {
   override readonly name = 'WorkspaceFault'
 }
 
+/** An operation took longer than it may. It says nothing about whether the operation is possible. */
+export class Late extends Fault {}
+
 /** The path does not exist. */
 export class NotThere extends Fault {
   constructor(path: string) {

@@ -1,7 +1,7 @@
 import { ToolError } from '@countersign/core'
 import { definePlannedWrite, type PlannedWrite, type ToolDraft } from '@countersign/toolkit'
 import type { z } from 'zod'
-import { Fault, orRefuse } from './fault.ts'
+import { Fault, Late, orRefuse } from './fault.ts'
 import type { Workspace } from './workspace.ts'
 
 /** A tool without the members that its source adds. */
@@ -29,7 +29,7 @@ export function writeTool<Input extends z.ZodObject, Plan>(
  */
 async function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const late = Promise.withResolvers<never>()
-  const onAbort = () => late.reject(new Fault('What it would change could not be read in time. Try again, or change less at once.'))
+  const onAbort = () => late.reject(new Late('What it would change could not be read in time. Try again, or change less at once.'))
   signal.addEventListener('abort', onAbort, { once: true })
   try {
     return await Promise.race([late.promise, work])
@@ -39,10 +39,10 @@ async function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 /**
- * Throws the error of a failed preview. A fault means that the call is impossible, so it needs no decision. Other errors are rethrown
- * unchanged.
+ * Throws the error of a failed preview. A fault means that the call is impossible, so it needs no decision; one of time is so only for now.
+ * Other errors are rethrown unchanged.
  */
 function cannot(error: unknown): never {
   if (!(error instanceof Fault)) throw error
-  throw new ToolError('refused', error.message, { impossible: true })
+  throw new ToolError('refused', error.message, { impossible: true, retryable: error instanceof Late })
 }

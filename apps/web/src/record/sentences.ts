@@ -63,7 +63,7 @@ const SENTENCES: Readonly<Record<AuditKind, (told: Told) => string>> = {
   proposed,
   repeated: ({ who, what, data }) =>
     `${who} asked for ${what} again${typeof data.timesAsked === 'number' ? `, ${data.timesAsked} times so far` : ''}`,
-  impossible: ({ who, text }) => `${who} asked for ${text('tool') || 'a call'}, which cannot be done${because(text('reason'))}`,
+  impossible: ({ who, text }) => `${who} asked for ${text('tool') || 'a call'}, which could not be done${because(text('reason'))}`,
   voted: (told) => `${told.who} voted to ${told.text('verdict') || 'decide'} ${told.what}${standIn(told)}${because(told.text('reason'))}`,
   approved: (told) => `${told.who} approved ${told.what}${standIn(told)}${because(told.text('reason'))}`,
   declined: (told) => `${told.who} declined ${told.what}${standIn(told)}${because(told.text('reason'))}`,

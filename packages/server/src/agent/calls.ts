@@ -50,9 +50,9 @@ async function prepareCall(
     const call = { tool, arguments: args, agent: agent.name, ...asked }
     return { ...named, prepared: await prepareAction({ ...call, policies, clock, previewTimeoutMs }) }
   } catch (error) {
-    if (isCountersignError(error) && error.code === 'invalid_arguments') return { ...named, rejection: error.message }
     const impossible = readImpossible(error)
-    if (impossible) return { ...named, rejection: `this cannot be done: ${impossible.reason}`, impossible }
+    if (isCountersignError(error) && (error.code === 'invalid_arguments' || impossible))
+      return { ...named, rejection: error.message, ...(impossible && { impossible }) }
     // A tool written by others may fail while it describes itself: then there is no card to show, and the call is refused.
     deps.log.error({ tool: tool.name, error }, 'tool.prepare_failed')
     return { ...named, rejection: `${tool.name} is broken: the call could not be prepared` }

@@ -46,7 +46,8 @@ export function createRefresh(deps: GateDeps): Refresh {
     // The reading of an earlier revision would bring back what has changed since: the arguments before an edit, the values before a start.
     const isOfThis = last?.tool === tool && last.revisions.has(row.revision)
     if (isOfThis && Math.abs(nowMs - last.atMs) < AT_MOST_EVERY_MS) return last
-    const reading = { atMs: nowMs, tool, revisions: new Set([row.revision]), prepared: prepareAgain(deps, row, { tool }) }
+    const wasShown = row.precondition !== null && !whyMoved(tool, row)
+    const reading = { atMs: nowMs, tool, revisions: new Set([row.revision]), prepared: prepareAgain(deps, row, { tool, wasShown }) }
     readings.delete(row.id)
     readings.set(row.id, reading)
     const [oldest] = readings.size > MAX_REMEMBERED ? readings.keys() : []

@@ -36,7 +36,7 @@ export async function revalidate(deps: GateDeps, row: ActionRow): Promise<Revali
   const seen = await readPreview(tool, args, deps)
   if (seen.precondition === row.precondition) return { to: 'start', version: seen.version }
   // Asking about it again would be in vain. It may be tried again once the target allows it.
-  if (seen.impossible) return { to: 'fail', kind: 'impossible', message: notAnyMore(seen.previewError), retryable: true }
+  if (seen.impossible === 'at all') return { to: 'fail', kind: 'impossible', message: notAnyMore(seen.previewError), retryable: true }
   if (seen.previewError !== null) return unreadable(seen.previewError)
   return requestReapproval(deps, row, { why: 'target', reason: whatChanged(stored.previewOf(row) ?? [], seen.preview ?? []) }, seen)
 }

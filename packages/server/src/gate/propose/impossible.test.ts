@@ -106,4 +106,41 @@ for (const { database, open } of STORES) {
     expect(await temp.store.read(() => audit.listScope('system', { kind: 'impossible' }, undefined, 10))).toEqual([])
     expect(await temp.store.read(() => actions.listActions({ states: [], limit: 10 }))).toHaveLength(1)
   })
+
+  test(`${database}: what is impossible only for now is refused unless it was shown before: then its card stays, and its start fails as unreadable`, async () => {
+    await using temp = await open()
+    await savePersons(temp.store)
+    const reason = 'What it would change could not be read in time.'
+    let isLate = true
+    const sent: string[] = []
+    const tool = defineTool({
+      name: 'write',
+      description: 'Write',
+      input: { type: 'object' },
+      effect: 'write',
+      preview: () => {
+        if (isLate) throw new ToolError('refused', reason, { impossible: true, retryable: true })
+        return [{ field: 'it', oldValue: 'there' }]
+      },
+      execute: (_, { actionId }) => void sent.push(actionId),
+    })
+    const gate = openBareGate(temp.store, [tool], 'prc_1')
+    const propose = () => gate.propose({ tool: 'own.write', arguments: {} }, { principal: ana })
+    const refused = { code: 'impossible', message: `own.write cannot be done now: ${reason}` }
+    await expect(propose()).rejects.toMatchObject(refused)
+    isLate = false
+    const { id, revision, digest, preview, previewedAt } = await propose()
+    isLate = true
+    const edit = { verdict: 'approve', revision, digest, arguments: { other: 1 } } as const
+    await expect(gate.decide(id, edit, { principal: ben })).rejects.toMatchObject(refused)
+    const shown = { state: 'proposed', revision, digest, preview, previewedAt, previewError: reason }
+    expect(await gate.refresh(id, { principal: ben })).toMatchObject(shown)
+    await gate.decide(id, { verdict: 'approve', revision, digest }, { principal: ben })
+    await gate.execute(id)
+    await gate.idle()
+    const { state, error } = await rowOf(temp.store, id)
+    expect(state).toBe('failed')
+    expect(JSON.parse(error ?? 'null')).toMatchObject({ kind: 'unreadable', message: expect.stringContaining(reason), retryable: true })
+    expect(sent).toEqual([])
+  })
 }

@@ -11,9 +11,12 @@ export interface ImpossibleCall {
   reason: string
 }
 
-/** Returns the refusal of a call that cannot be done, even with approval. */
-export const impossible = (tool: string, reason: string): CountersignError =>
-  new CountersignError('impossible', `${tool} cannot be done: ${reason}`, { tool, reason } satisfies ImpossibleCall)
+/** Returns the refusal of a call that cannot be done, even with approval: at all, or for now. */
+export const impossible = (tool: string, reason: string, how: 'at all' | 'for now'): CountersignError =>
+  new CountersignError('impossible', `${tool} cannot be done${how === 'for now' ? ' now' : ''}: ${reason}`, {
+    tool,
+    reason,
+  } satisfies ImpossibleCall)
 
 /** Returns the reason in an error of {@link impossible}; undefined for any other error. */
 export function readImpossible(error: unknown): ImpossibleCall | undefined {

@@ -12,6 +12,8 @@ export interface AskedAgain {
   arguments?: JsonObject
   /** The state of its target, if it was read just now. */
   seen?: SeenTarget
+  /** True where its card goes on showing what it shows, if the target cannot be read. Default: false. */
+  wasShown?: boolean
   /** The person who changes the arguments. They count as a requester from then on. */
   editor?: Principal
 }
@@ -20,7 +22,11 @@ export interface AskedAgain {
  * Works out anew what a stored action would be: with its tool, the policy, those who asked for it and its target as they are now.
  * @throws CountersignError `invalid_arguments`.
  */
-export async function prepareAgain(deps: GateDeps, row: ActionRow, { tool, seen, editor, ...given }: AskedAgain): Promise<PreparedAction> {
+export async function prepareAgain(
+  deps: GateDeps,
+  row: ActionRow,
+  { tool, seen, editor, wasShown = false, ...given }: AskedAgain,
+): Promise<PreparedAction> {
   const { asked, session } = await deps.store.read(function* () {
     const asked = yield* requestersOf(row)
     const session = row.session_id === null ? undefined : yield* sessions.findSession.first({ id: row.session_id })
@@ -35,6 +41,7 @@ export async function prepareAgain(deps: GateDeps, row: ActionRow, { tool, seen,
     session: session ?? null,
     requesters: isNew ? [...asked, editor] : asked,
     ...{ policies, clock, previewTimeoutMs },
+    wasShown,
     seen: seen ?? 'read now',
   })
 }

@@ -43,6 +43,8 @@ export interface PrepareInput extends PreviewReading {
   policies: Policies
   /** The state of the target, if it was read already. Default: it is read when the call needs approval. */
   seen?: SeenTarget | 'read now'
+  /** True where people were shown the same call before: what is impossible for now is then an error on its card. Default: false. */
+  wasShown?: boolean
 }
 
 /**
@@ -57,6 +59,7 @@ export async function prepareAction({
   clock,
   previewTimeoutMs,
   seen,
+  wasShown = false,
   ...who
 }: PrepareInput): Promise<PreparedAction> {
   const checked = tool.check(args)
@@ -74,7 +77,9 @@ export async function prepareAction({
   // Only a person looks at a preview: what runs or is refused at once needs none.
   const looks = seen === undefined ? policy.verdict === 'ask' : seen === 'read now'
   const target = looks ? await readPreview(tool, canonical, { clock, previewTimeoutMs }) : typeof seen === 'object' ? seen : NOT_SEEN
-  if (target.impossible) throw impossible(tool.name, target.previewError ?? 'the target does not allow it')
+  if (target.impossible && !(wasShown && target.impossible === 'for now')) {
+    throw impossible(tool.name, target.previewError ?? 'the target does not allow it', target.impossible)
+  }
   return {
     tool,
     argumentsText,

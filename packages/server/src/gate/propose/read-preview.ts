@@ -22,8 +22,8 @@ export interface SeenTarget {
   precondition: string | null
   /** The version of the target, for the attempt to be held against. */
   version: string | null
-  /** True where `previewError` says why the call cannot be done, even with approval. */
-  impossible: boolean
+  /** Set where `previewError` says why the call cannot be done, even with approval: at all, or as long as the target cannot be read. */
+  impossible: 'at all' | 'for now' | undefined
 }
 
 export const NOT_SEEN: SeenTarget = {
@@ -33,7 +33,7 @@ export const NOT_SEEN: SeenTarget = {
   previewedAtMs: null,
   precondition: null,
   version: null,
-  impossible: false,
+  impossible: undefined,
 }
 
 /** Reads what would change. A target that cannot be read is one with an error in words for the card. */
@@ -56,12 +56,12 @@ export async function readPreview(
       headline: headline ?? null,
       precondition: restsOn(precondition, headline),
       version: version ?? null,
-      impossible: false,
+      impossible: undefined,
     }
   } catch (error) {
     const said = readToolError(error)
     if (!said) return { ...NOT_SEEN, previewError: 'the current values could not be read' }
-    return { ...NOT_SEEN, previewError: said.message, impossible: said.impossible }
+    return { ...NOT_SEEN, previewError: said.message, impossible: said.impossible ? (said.retryable ? 'for now' : 'at all') : undefined }
   }
 }
 
