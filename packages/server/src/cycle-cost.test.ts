@@ -35,8 +35,8 @@ function openDesk(database: Database): Promise<Engine> {
   return openEngine({ database, agents: [desk], tools, policy: DEFAULT_POLICY, log: createLog('silent') })
 }
 
-/** Runs a message, a call that waits, its approval, its execution, and an answer, so many times in one session; then `measure`. */
-async function runCycles<T>(database: Database, cycles: number, measure: () => T): Promise<T> {
+/** Runs a message, a call that waits, its approval, its execution, and an answer, so many times in one session; `onCycle` after each. */
+async function runCycles(database: Database, cycles: number, onCycle: () => void): Promise<void> {
   await using engine = Object.assign(await openDesk(database), {
     async [Symbol.asyncDispose]() {
       await engine.close()
@@ -54,32 +54,27 @@ async function runCycles<T>(database: Database, cycles: number, measure: () => T
     const { state } = await engine.gate.decide(await proposed.promise, { verdict: 'approve' }, caller)
     expect(state).toBe('approved')
     await engine.idle()
+    onCycle()
   }
-  return measure()
 }
 
-const [FEW, MANY] = [5, 25]
-/** A stalled machine adds to a run: whatever comes with time, and jobs that another would have done. It takes nothing away. */
+/** The first cycles fill caches and are not counted. */
+const [FIRST, COUNTED] = [5, 20]
+/** On a machine that stalls in each cycle, what comes with time may be in all of them. */
 const MOST_RUNS = 6
 
 type Cost = Record<'statements' | 'packets' | 'commits' | 'logPages' | 'bytes' | 'parsed' | 'stringified', number>
 
-/**
- * Fails when a cycle costs more, and when it costs less than it may: then the number belongs here. The cost is the difference of two runs,
- * because starting and stopping cost the same in both; each run is the cheapest of a few, where the first costs too much.
- */
+/** Fails when a cycle costs more, and when it costs less than it may: then the number belongs here. */
 async function expectCost(open: () => Promise<Database>, isCounted: (text: string) => boolean, most: Partial<Cost>): Promise<void> {
   const names = Object.keys(most) as (keyof Cost)[]
-  let few = await costOf(FEW, open, isCounted)
-  let many = await costOf(MANY, open, isCounted)
-  const per = (name: keyof Cost) => (many[name] - few[name]) / (MANY - FEW)
-  for (let runs = 1; runs < MOST_RUNS && names.some((name) => per(name) > (most[name] ?? 0)); runs++) {
-    few = cheaper(few, await costOf(FEW, open, isCounted))
-    many = cheaper(many, await costOf(MANY, open, isCounted))
+  let cost = await costOf(open, isCounted)
+  for (let runs = 1; runs < MOST_RUNS && names.some((name) => cost[name] > (most[name] ?? 0)); runs++) {
+    cost = cheaper(cost, await costOf(open, isCounted))
   }
   for (const name of names) {
-    expect.soft(per(name), name).toBeLessThanOrEqual(most[name] ?? 0)
-    expect.soft(per(name), name).toBeGreaterThan((most[name] ?? 0) * 0.8)
+    expect.soft(cost[name], name).toBeLessThanOrEqual(most[name] ?? 0)
+    expect.soft(cost[name], name).toBeGreaterThan((most[name] ?? 0) * 0.8)
   }
 }
 
@@ -88,22 +83,43 @@ const cheaper = (a: Cost, b: Cost): Cost => {
   return Object.fromEntries(least) as Cost
 }
 
-async function costOf(cycles: number, open: () => Promise<Database>, isCounted: (text: string) => boolean): Promise<Cost> {
+/**
+ * What one cycle costs. Of what can be told apart by cycle, that of the cheaper quarter: a stalled machine adds to most cycles what comes with
+ * time, and takes nothing away. A file grows by whole pages, so of its sizes the mean.
+ */
+async function costOf(open: () => Promise<Database>, isCounted: (text: string) => boolean): Promise<Cost> {
   const database = await open()
   using counted = countStatements()
   using json = countJson()
-  const sizes = await runCycles(database, cycles, () => (database.kind === 'sqlite' ? sizesOf(database.dataDir) : NO_SIZES))
-  const packets = counted.transactions
-    .filter((transaction) => !isOfTime(transaction))
-    .flat()
-    .filter((texts) => !texts.some((text) => text.includes('j_raw')))
-  const statements = database.kind === 'sqlite' ? counted.sent : packets.flat()
+  const marks: ReturnType<typeof mark>[] = []
+  const mark = () => ({
+    ...{ sent: counted.sent.length, transactions: counted.transactions.length, parsed: json.parsed, stringified: json.stringified },
+    ...(database.kind === 'sqlite' ? sizesOf(database.dataDir) : NO_SIZES),
+  })
+  await runCycles(database, FIRST + COUNTED, () => marks.push(mark()))
+  const cycles = marks.slice(FIRST).map((end, index) => {
+    const begin = marks[FIRST + index - 1] ?? end
+    const sent = counted.sent.slice(begin.sent, end.sent)
+    const packets = counted.transactions
+      .slice(begin.transactions, end.transactions)
+      .filter((transaction) => !isOfTime(transaction))
+      .flat()
+      .filter((texts) => !texts.some((text) => text.includes('j_raw')))
+    const statements = database.kind === 'sqlite' ? sent : packets.flat()
+    return {
+      statements: statements.filter(isCounted).length,
+      packets: packets.length,
+      commits: sent.filter((text) => /^commit/i.test(text)).length,
+      parsed: end.parsed - begin.parsed,
+      stringified: end.stringified - begin.stringified,
+    }
+  })
+  const [first, last] = [marks[FIRST - 1], marks.at(-1)]
+  const grown = (name: 'logPages' | 'bytes') => ((last?.[name] ?? 0) - (first?.[name] ?? 0)) / COUNTED
+  const quartile = (name: keyof (typeof cycles)[number]) => cycles.map((cycle) => cycle[name]).sort((a, b) => a - b)[COUNTED / 4] ?? 0
   return {
-    statements: statements.filter(isCounted).length,
-    packets: packets.length,
-    commits: counted.sent.filter((text) => /^commit/i.test(text)).length,
-    ...sizes,
-    ...{ parsed: json.parsed, stringified: json.stringified },
+    ...{ statements: quartile('statements'), packets: quartile('packets'), commits: quartile('commits') },
+    ...{ logPages: grown('logPages'), bytes: grown('bytes'), parsed: quartile('parsed'), stringified: quartile('stringified') },
   }
 }
 
@@ -134,9 +150,9 @@ test('a gated cycle costs no more than it does today (sqlite)', async () => {
   let made = 0
   await expectCost(
     async () => ({ kind: 'sqlite', dataDir: join(folder, String(made++)) }),
-    // The sealer works between the cycles, as often as it finds time.
-    (text) => !/audit_head|"is_final"|^(begin|commit|pragma)/i.test(text),
-    { statements: 26.5, commits: 5.5, logPages: 66, bytes: 8_000, parsed: 13.5, stringified: 50 },
+    // The sealer and the reconciler work between the cycles, as often as they find time.
+    (text) => !/audit_head|"is_final"|^with page as|^(begin|commit|pragma)/i.test(text),
+    { statements: 26, commits: 5, logPages: 66, bytes: 8_000, parsed: 13, stringified: 50 },
   )
   await rm(folder, { recursive: true })
 })
@@ -171,8 +187,9 @@ test('a gated cycle costs no more than it does today (postgres)', async () => {
   await using databases = new AsyncDisposableStack()
   await expectCost(
     async () => ({ kind: 'postgres', url: databases.use(await openTestDatabase()).url }),
-    (text) => !/graphile_worker|pg_notify|^(begin|commit)/i.test(text),
-    // One more of either in each cycle is too many; a few more in all 20 come with a slow machine.
-    { statements: 22, packets: 13, parsed: 30, stringified: 75 },
+    // Jobs that are put up or taken away by a statement of their own are the queue's; what a statement of ours does with them is ours.
+    (text) => /^with w0/.test(text) || !/graphile_worker|pg_notify|^(begin|commit)/i.test(text),
+    // A notice of a job sometimes takes a packet more.
+    { statements: 24, packets: 13, parsed: 28, stringified: 71 },
   )
 })
