@@ -151,6 +151,29 @@ test('an export holds the rows of the list, as many in both formats, and no cell
   expect((await server.with({}).send('GET', '/api/actions/export')).status).toBe(401)
 })
 
+test('the exported table names who decided an action, and nobody while it waits', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: {} }))
+  const requires = { quorum: 2, declineQuorum: 2 }
+  await using server = await startTestServer({
+    config: { tools: toolsOf(target), policy: { rules: [{ name: 'two', match: {}, verdict: 'ask', requires }] } },
+  })
+  const { admin } = server
+  const people = []
+  for (const name of ['Ana', 'Ben', 'Cy']) people.push(await server.as({ name, kind: 'person', roles: ['approver'] }))
+  const ids: string[] = []
+  for (const what of ['one', 'two']) ids.push((await admin.post('/api/actions', { tool: 'keyed', arguments: { what } })).id)
+  for (const [nth, verdict] of (['decline', 'approve', 'approve'] as const).entries())
+    await people[nth]?.post(`/api/actions/${ids[0]}/decision`, { verdict, reason: `${verdict}, ${nth}` })
+  await people[0]?.post(`/api/actions/${ids[1]}/decision`, { verdict: 'approve' })
+  const [head = [], ...rows] = rowsOf((await admin.send('GET', '/api/actions/export?format=csv')).text)
+  const cells = (name: string) => rows.map((row) => row[head.indexOf(name)])
+  expect(cells('id')).toEqual(ids.toReversed())
+  expect([cells('decidedBy'), cells('reason')]).toEqual([
+    ['', 'Ben, Cy'],
+    ['', 'approve, 1 / approve, 2'],
+  ])
+})
+
 test('in the order of when they were settled, the last one is first, on every page and in the file; nothing that waits is in it', async () => {
   await using target = await startTarget(() => ({ status: 200, body: {} }))
   await using server = await startTestServer({ config: { tools: toolsOf(target) } })

@@ -200,7 +200,7 @@ test('a delegation that was ended and given again brings no earlier vote back, a
   expect(target.writes).toHaveLength(1)
 })
 
-test('a vote whose delegation has run out is void wherever its action is shown: in its session, too', async () => {
+test('a vote whose delegation has run out is void wherever its action is shown, and stays void when others have decided', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
   await using server = await startTestServer({
     config: {
@@ -225,15 +225,30 @@ test('a vote whose delegation has run out is void wherever its action is shown: 
   await store.close()
   while (Date.now() <= endsAt);
 
-  const [listed] = (await fay.get('/api/actions?state=proposed')).items
-  const [inSession] = (await fay.get(`/api/sessions/${sessionId}`)).pendingApprovals
-  const { items: messages } = await fay.get(`/api/sessions/${sessionId}/messages`)
-  const [inMessage] = messages.flatMap(({ actions = [] }: { actions?: object[] }) => actions)
-  using stream = await fay.stream(`/api/sessions/${sessionId}/events?after=1000000`)
-  const [inSnapshot] = (await stream.next('reset')).actions
-  for (const action of [listed, inSession, inMessage, inSnapshot]) {
-    expect(action.votes).toMatchObject([{ by: { name: 'Del' }, for: { name: 'Fay' }, counts: false }])
+  const inMessages = (found: { actions?: object[] }[]) => found.flatMap(({ actions = [] }) => actions)
+  const places = async () => {
+    using stream = await fay.stream(`/api/sessions/${sessionId}/events?after=1000000`)
+    return {
+      list: (await fay.get('/api/actions')).items,
+      messages: inMessages((await fay.get(`/api/sessions/${sessionId}/messages`)).items),
+      timeline: inMessages((await fay.get(`/api/sessions/${sessionId}/timeline`)).items.map(({ message }: { message: object }) => message)),
+      snapshot: (await stream.next('reset')).actions,
+      file: [JSON.parse((await fay.send('GET', '/api/actions/export')).text)],
+    }
   }
+  const ofDel = { by: { name: 'Del' }, for: { name: 'Fay' }, counts: false }
+  expect((await fay.get(`/api/sessions/${sessionId}`)).pendingApprovals).toMatchObject([{ votes: [ofDel] }])
+  for (const [where, found] of Object.entries(await places())) expect(found, where).toMatchObject([{ votes: [ofDel] }])
+  const [{ id }] = pendingApprovals
+  for (const name of ['Gil', 'Hal']) {
+    const person = await server.as({ name, kind: 'person', roles: ['finance'] })
+    await person.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+  }
+  await server.settle()
+  for (const [where, found] of Object.entries(await places()))
+    expect(found, where).toMatchObject([{ state: 'succeeded', votes: [ofDel, { by: { name: 'Gil' } }, { by: { name: 'Hal' } }] }])
+  const late = await fay.send('POST', `/api/actions/${id}/decision`, { body: { verdict: 'decline' } })
+  expect(late.text).toContain('was already approved by Gil and Hal at')
 })
 
 test('the inbox of a delegate has what waits in the place of another from the start, and hears of a delegation while it is open', async () => {

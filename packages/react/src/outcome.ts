@@ -1,7 +1,7 @@
 import type { Action } from '@countersign/client'
 import { showInvisible } from './show-text.ts'
 import { clockText, spanText } from './time.ts'
-import { approvedBy, declinedBy, declineReason, joined } from './words.ts'
+import { decidedBy, declineReason, joined } from './words.ts'
 
 /** True for a result link that may be followed: http, https, or relative to this page. */
 export function isSafeLink(url: string): boolean {
@@ -42,7 +42,7 @@ export function outcomeText(action: Action, nowMs: number): string {
       return ''
     case 'approved':
       return joined(
-        `Approved ${approvedBy(action)}`.trimEnd(),
+        `Approved ${decidedBy(action)}`.trimEnd(),
         executor === 'client' ? `to be carried out by ${who}` : startingText(startsAt, nowMs),
       )
     case 'executing':
@@ -50,12 +50,12 @@ export function outcomeText(action: Action, nowMs: number): string {
     case 'succeeded': {
       const decided = votes.at(-1)?.at
       const took = decided === undefined ? '' : `took ${spanText(Date.parse(updatedAt) - Date.parse(decided))}`
-      return joined(`Approved ${approvedBy(action)}`.trimEnd(), took)
+      return joined(`Approved ${decidedBy(action)}`.trimEnd(), took)
     }
     case 'failed':
       return joined(message === '' ? 'It did not work' : message, tries)
     case 'declined':
-      return joined(`Declined ${declinedBy(action)}`.trimEnd(), at, declineReason(action))
+      return joined(`Declined ${decidedBy(action)}`.trimEnd(), at, declineReason(action))
     case 'expired':
       return `Expired ${at}, not run`
     case 'cancelled':

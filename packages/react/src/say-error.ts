@@ -1,7 +1,8 @@
 import type { Action, ApiIssue } from '@countersign/client'
+import { decidingVotes } from '@countersign/core/text'
 import { showInvisible } from './show-text.ts'
 import { spanText } from './time.ts'
-import { approvedBy, declinedBy, STATE_WORDS } from './words.ts'
+import { decidedBy, STATE_WORDS } from './words.ts'
 
 type Refusal = { code?: unknown; message?: unknown; action?: Action; issues?: readonly ApiIssue[] }
 
@@ -34,16 +35,16 @@ export const CHANGED = 'This changed while you looked. Review it again.'
 
 /** "Already approved by Ada 8 s ago." */
 function alreadyText(action: Action, nowMs: number): string {
-  const { resolution } = action
+  const { resolution, state, updatedAt } = action
+  const since = (at: string) => `${spanText(nowMs - Date.parse(at))} ago`
   if (resolution !== null) {
     const outcome = resolution.outcome === 'succeeded' ? 'done' : 'not done'
-    return `Already marked ${outcome} by ${showInvisible(resolution.by.name)} ${spanText(nowMs - Date.parse(resolution.at))} ago.`
+    return `Already marked ${outcome} by ${showInvisible(resolution.by.name)} ${since(resolution.at)}.`
   }
-  const vote = action.votes.at(-1)
-  const since = `${spanText(nowMs - Date.parse(vote?.at ?? action.updatedAt))} ago`
   if (action.error?.kind === 'withdrawn' || action.error?.kind === 'ran_elsewhere')
-    return `${showInvisible(action.error.message)}, ${since}.`
-  if (action.state === 'expired' || action.state === 'cancelled') return `Already ${STATE_WORDS[action.state].word.toLowerCase()} ${since}.`
-  const [word, by] = action.state === 'declined' ? ['declined', declinedBy(action)] : ['approved', approvedBy(action)]
-  return `Already ${[word, by, since].filter(Boolean).join(' ')}.`
+    return `${showInvisible(action.error.message)}, ${since(updatedAt)}.`
+  if (state === 'expired' || state === 'cancelled') return `Already ${STATE_WORDS[state].word.toLowerCase()} ${since(updatedAt)}.`
+  const word = state === 'declined' ? 'declined' : 'approved'
+  const at = decidingVotes(action).at(-1)?.at ?? updatedAt
+  return `Already ${[word, decidedBy(action), since(at)].filter(Boolean).join(' ')}.`
 }

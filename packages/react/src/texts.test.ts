@@ -71,6 +71,23 @@ test('a vote that does not count is no vote of its person and no approval, and t
   )
 })
 
+test('an outcome names those whose votes decided it, with their reason, and a late decider is told of its own time', () => {
+  const votes: Action['votes'] = [
+    { by: ADA, for: SAM, verdict: 'decline', at: ago(300), reason: 'void', counts: false },
+    { by: ADA, verdict: 'approve', at: ago(200) },
+    { by: SAM, verdict: 'decline', at: ago(8), reason: 'Wrong order' },
+  ]
+  const declined = sampleAction({ ...ACTION_PER_STATE.declined, votes })
+  expect(outcomeText(declined, NOW_MS)).toMatch(/^Declined by Sam · .* · Wrong order$/)
+  expect(sayError({ code: 'already_decided', action: declined }, NOW_MS)).toBe('Already declined by Sam 8 s ago.')
+  const void1 = { by: ADA, for: SAM, verdict: 'approve', at: ago(300), counts: false } as const
+  const approved = sampleAction({ ...ACTION_PER_STATE.succeeded, votes: [void1, { by: SAM, verdict: 'approve', at: ago(20) }] })
+  expect(sayError({ code: 'already_decided', action: approved }, NOW_MS)).toBe('Already approved by Sam 20 s ago.')
+  expect(outcomeText(approved, NOW_MS)).toMatch(/^Approved by Sam/)
+  const expired = sampleAction({ ...ACTION_PER_STATE.expired, votes: [{ by: ADA, verdict: 'approve', at: ago(200) }] })
+  expect(sayError({ code: 'already_decided', action: expired }, NOW_MS)).toBe('Already expired 8 s ago.')
+})
+
 test('what the agent took back says so on its card and to who decides too late', () => {
   const error = { kind: 'withdrawn', message: 'Withdrawn by the agent bot\u202E: No need', retryable: false }
   const action = sampleAction({ state: 'cancelled', updatedAt: ago(8), error })

@@ -1,5 +1,5 @@
 import type { Action, ActionState, ConnectionState, Principal, RiskLevel } from '@countersign/client'
-import { isHighRisk } from '@countersign/core/text'
+import { decidingVotes, isHighRisk } from '@countersign/core/text'
 import { showInvisible } from './show-text.ts'
 
 /** The mark and the word of every state: never colour alone. */
@@ -36,26 +36,15 @@ export const mayGrant = (action: Action): boolean => !isHighRisk(action) && acti
 /** "Ada and Sam". */
 export const namesOf = (people: readonly Pick<Principal, 'name'>[]): string => showInvisible(people.map(({ name }) => name).join(' and '))
 
-const names = (action: Action, verdict: 'approve' | 'decline'): string =>
-  namesOf(action.votes.filter((vote) => vote.verdict === verdict).map((vote) => vote.by))
-
-/** Returns who approved the action: "by Ada", "by policy". */
-export const approvedBy = (action: Action): string => {
-  const people = names(action, 'approve')
-  if (people !== '') return `by ${people}`
-  return action.policy.verdict === 'allow' ? 'by policy' : ''
-}
-
-/** Returns who declined the action: "by Sam", "by policy". */
-export const declinedBy = (action: Action): string => {
-  const people = names(action, 'decline')
-  if (people !== '') return `by ${people}`
-  return action.policy.verdict === 'deny' ? 'by policy' : ''
+/** Returns who decided the action: "by Ada", "by policy". */
+export const decidedBy = (action: Action): string => {
+  const people = namesOf(decidingVotes(action).map((vote) => vote.by))
+  return people === '' ? (action.policy.verdict === 'ask' ? '' : 'by policy') : `by ${people}`
 }
 
 /** Returns the reason that a person gave, or else the reason of the policy. */
 export const declineReason = (action: Action): string => {
-  const given = action.votes.find((vote) => vote.verdict === 'decline')?.reason
+  const given = decidingVotes(action)[0]?.reason
   return showInvisible(given ?? (action.policy.verdict === 'deny' ? action.policy.reason : ''))
 }
 

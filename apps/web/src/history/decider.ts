@@ -1,14 +1,9 @@
 import type { Action } from '@countersign/client'
+import { decidingVotes } from '@countersign/core/text'
 import { showInvisible } from '@countersign/react'
 import { isGrant } from '../record/sentences.ts'
 
 type Ended = Pick<Action, 'policy' | 'votes' | 'state' | 'decidedAt'>
-
-/** The votes that decided: none where it expired or was cancelled before there were enough. */
-export function decidingVotes({ votes, state, decidedAt }: Omit<Ended, 'policy'>): Action['votes'] {
-  if (decidedAt === null && (state === 'expired' || state === 'cancelled')) return []
-  return votes.filter(({ verdict }) => verdict === (state === 'declined' ? 'decline' : 'approve'))
-}
 
 /** A reason that went with those votes. */
 export const decidingReason = (action: Omit<Ended, 'policy'>): string | undefined =>

@@ -43,6 +43,7 @@ test('what was decided is told of those whose votes decided it, with their reaso
   const votes: Action['votes'] = [
     { ...vote, reason: 'too much' },
     { ...vote, by: ana, verdict: 'approve', reason: 'agreed by phone' },
+    { ...vote, by: ben, for: ana, verdict: 'approve', counts: false },
   ]
   const told = (more: Partial<Action>) => {
     const action = made('act_1', { votes, decidedAt: vote.at, ...more })

@@ -1,9 +1,10 @@
 import type { Action } from '@countersign/client'
+import { decidingVotes } from '@countersign/core/text'
 import { STATE_WORDS, showInvisible } from '@countersign/react'
 import { withParam } from '../shell/use-address.ts'
 import { dayName } from '../time/format.ts'
 import { dayOf } from './days.ts'
-import { deciderText, decidingVotes } from './decider.ts'
+import { deciderText } from './decider.ts'
 
 type Way = {
   words: string

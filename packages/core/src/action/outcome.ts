@@ -93,7 +93,7 @@ function declinedOutcome({ id, policy, votes }: OutcomeFacts): ActionOutcome {
     const why = policy.reason === '' ? '' : `: ${policy.reason.replace(/\.$/, '')}`
     return { status: 'denied', text: `Policy does not allow this${why}. Nothing was carried out.` }
   }
-  const reasons = votes.flatMap(({ verdict, reason }) => (verdict === 'decline' && reason ? [reason] : []))
+  const reasons = votes.flatMap(({ verdict, reason, counts }) => (verdict === 'decline' && counts !== false && reason ? [reason] : []))
   const said = reasons.length === 0 ? '' : `They said: ${reasons.join(' / ')}`
   const text = `A person declined this (${id}). Nothing was carried out; do not try it again in another way.`
   return { status: 'declined', text: joined(text, said) }

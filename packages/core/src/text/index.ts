@@ -4,6 +4,7 @@ export { isObject } from '../json/value.ts'
 export { mediaBytes, mediaOf, type ToolMedia, withoutMedia } from '../ports/tool-media.ts'
 export { areAlike, isPlain } from './ascii.ts'
 export { assigneeOf } from './assignee.ts'
+export { decidingVotes } from './deciding-votes.ts'
 export {
   changesOf,
   childPath,

@@ -51,8 +51,8 @@ export const Vote = z.object({
   at: z.string(),
   reason: z.string().optional(),
   /**
-   * Set while the action waits, on a vote that does not count: the delegation ended, the role was taken away, the voter has become a
-   * requester, or the delegator voted themselves.
+   * Set on a vote that does not count. While the action waits: the delegation ended, the role was taken away, the voter has become a
+   * requester, or the delegator voted themselves. Once it is decided, on a vote in the place of another that did not count then.
    */
   counts: z.literal(false).optional(),
 })

@@ -1,5 +1,5 @@
 import { type Action, assert, isSettled, type JsonValue, ranWith } from '@countersign/core'
-import { isObject } from '@countersign/core/text'
+import { decidingVotes, isObject } from '@countersign/core/text'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { contentOf } from './content.ts'
 
@@ -75,10 +75,11 @@ function refusal(action: Action): CallToolResult {
   }
 }
 
-function reasonOf({ state, policy, votes, error }: Action): string | undefined {
+function reasonOf(action: Action): string | undefined {
+  const { state, policy, error } = action
   if (state === 'failed') return error?.message
   if (state !== 'declined') return undefined
-  return policy.verdict === 'deny' ? policy.reason : votes.find(({ verdict }) => verdict === 'decline')?.reason
+  return policy.verdict === 'deny' ? policy.reason : decidingVotes(action)[0]?.reason
 }
 
 /** Describes an error in the call itself, which a model can correct. */

@@ -1,4 +1,5 @@
 import { type Action, ActionExportQuery } from '@countersign/core'
+import { decidingVotes } from '@countersign/core/text'
 import { searchActions, viewActions } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { type ActionRow, actions } from '../store/index.ts'
@@ -20,8 +21,14 @@ const COLUMNS: Readonly<Record<string, (action: Action) => unknown>> = {
   risk: ({ risk }) => risk.level,
   agent: ({ agent }) => agent,
   askedBy: ({ requesters }) => requesters.map(({ name }) => name).join(', '),
-  decidedBy: ({ votes }) => votes.map(({ by }) => by.name).join(', '),
-  reason: ({ votes }) => votes.flatMap(({ reason }) => reason ?? []).join(' / '),
+  decidedBy: (action) =>
+    decidingVotes(action)
+      .map(({ by }) => by.name)
+      .join(', '),
+  reason: (action) =>
+    decidingVotes(action)
+      .flatMap(({ reason }) => reason ?? [])
+      .join(' / '),
   verdict: ({ policy }) => policy.verdict,
   rule: ({ policy }) => policy.rule,
   policyVersion: ({ policy }) => policy.version,

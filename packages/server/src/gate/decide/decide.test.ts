@@ -140,6 +140,17 @@ test('a decision that comes after the deadline expires the action and is told so
   expect(await it.row(id)).toMatchObject({ state: 'expired' })
 })
 
+test('an action that ended before enough had voted is never called approved', async () => {
+  await using it = await open({ requires: { quorum: 2 }, expires: 'PT1H' })
+  const [expired, withdrawn] = [await it.propose({ n: 1 }), await it.propose({ n: 2 })]
+  for (const { id } of [expired, withdrawn]) await it.gate.decide(id, approve, by(ben))
+  await it.gate.withdraw(withdrawn.id, {}, by(agent))
+  const late = (id: string) => it.gate.decide(id, approve, by(ana)).catch(({ message }) => message)
+  expect(await late(withdrawn.id)).toContain('was already withdrawn at')
+  it.pass(3_600_001)
+  expect(await late(expired.id)).toContain('nobody had decided by then')
+})
+
 test('a vote of somebody whose credential ended, or whose roles changed, while it was under way is not counted', async () => {
   await using it = await open()
   const { id } = await it.propose()

@@ -1,4 +1,5 @@
 import { type Action, assert, CountersignError, type DecisionBody, type Principal, type Vote } from '@countersign/core'
+import { decidingVotes } from '@countersign/core/text'
 import { checkpoint } from '@countersign/toolkit/internal'
 import {
   type ActionRow,
@@ -20,7 +21,7 @@ import { createEarlyStart, type EarlyStart } from '../execute/start-with-decisio
 import type { GateDeps } from '../gate.ts'
 import { makeGrant } from '../grants/grants.ts'
 import { countVotes } from '../read/count.ts'
-import { isoTime, viewAction, viewCast } from '../read/view.ts'
+import { isoTime, viewAction, viewCast, viewFinal } from '../read/view.ts'
 import { findVisibleAction, requireVisibleAction } from '../read/visible.ts'
 import { type Change, transition } from '../transition.ts'
 import { expireWaiting } from './expire.ts'
@@ -229,10 +230,10 @@ function* storeVote(
 ): Tx<{ row: ActionRow; votes: Vote[] } | undefined> {
   const { caller, nowMs } = context
   let shown: Vote[] = []
-  const changed = function* (): Tx<{ votes: Vote[] }> {
+  const changed = function* (now: ActionRow): Tx<{ votes: Vote[] }> {
     checkpoint('decide.storing')
     if (!isRepeat) yield* votes.castVote.run({ ...vote })
-    shown = yield* viewCast(cast, counted)
+    shown = yield* counted ? viewCast(cast, counted) : viewFinal(now, cast)
     return { votes: shown }
   }
   const cause = {
@@ -245,7 +246,7 @@ function* storeVote(
     const noted = yield* actions.noteVote(row, { updated_at: now }, { revision: row.revision, now })
     if (!noted) return undefined
     context.session?.noteAction(noted)
-    yield* emitUpdate(context, noted, yield* changed(), { kind: 'voted', ...cause })
+    yield* emitUpdate(context, noted, yield* changed(noted), { kind: 'voted', ...cause })
     return { row: noted, votes: shown }
   }
   const graceMs = graceMsOf(requirementsOf(row), startAfter)
@@ -303,7 +304,7 @@ function* weigh(found: ActionRow, vote: VoteRow, nowMs: number): Tx<Weighed> {
 
 /** Returns the reason of the last vote to decline. */
 const reasonOf = (cast: readonly Vote[]): string | undefined =>
-  cast.findLast(({ verdict, reason }) => verdict === 'decline' && reason !== undefined)?.reason
+  cast.findLast(({ verdict, reason, counts }) => verdict === 'decline' && counts !== false && reason !== undefined)?.reason
 
 /**
  * The answer to a decision that came after another one: a repeat of the same decision by the same person succeeds, any other is refused and
@@ -322,7 +323,7 @@ export const changedSinceShown = (action: Action): CountersignError =>
 /** The refusal of a decision about an action that is settled: who or what was first. */
 export function alreadyDecided(action: Action): CountersignError {
   const verdict = action.state === 'declined' ? 'decline' : 'approve'
-  const winners = action.votes.filter((vote) => vote.verdict === verdict)
+  const winners = decidingVotes(action)
   const last = winners.at(-1)
   const how =
     last && action.state === 'expired'

@@ -11,9 +11,10 @@ import { listWaitingFor } from '../read/inbox-query.ts'
 import { viewVotes } from '../read/view.ts'
 
 const person = (name: string, ...roles: string[]): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles })
-const [fay, gil, vic, wil, both, root] = [
+const [fay, gil, hal, vic, wil, both, root] = [
   person('fay', 'finance'),
   person('gil', 'finance'),
+  person('hal', 'finance'),
   person('vic', 'viewer'),
   person('wil', 'viewer'),
   person('both', 'legal', 'viewer'),
@@ -30,7 +31,7 @@ async function open(requires: NonNullable<PolicyDocument['rules'][number]['requi
   const policies = fixedPolicies(compilePolicy({ default: 'deny', rules }, 1))
   const gate = openBareGate(temp.store, [pay], 'prc_1', { ...hurriedClock, nowMs: () => nowMs, policies })
   await temp.store.transact(function* () {
-    for (const one of [fay, gil, vic, wil, both, root, bot]) yield* principals.savePrincipal(one, 1)
+    for (const one of [fay, gil, hal, vic, wil, both, root, bot]) yield* principals.savePrincipal(one, 1)
   })
   return {
     gate,
@@ -270,6 +271,38 @@ test('a vote that does not count says so to everybody who reads the action, and 
   expect((await read()).sort(), 'whose own vote takes the place of that of their delegate').toEqual(['fay', 'gil', 'vic does not count'])
   await desk.store.transact(() => principals.savePrincipal({ ...gil, roles: ['viewer'] }, 1))
   expect(await read(), 'without the role').toContain('gil does not count')
+})
+
+test('a vote that did not count when the action was decided is void for good, and nobody is told that it decided', async () => {
+  for (const verdict of ['approve', 'decline'] as const) {
+    await using desk = await open({ quorum: 2, declineQuorum: 2 })
+    const id = await desk.propose()
+    const vote = (by: Principal, reason?: string) => desk.gate.decide(id, { verdict, ...(reason && { reason }) }, { principal: by })
+    const shown = (cast: readonly Vote[] = []) => cast.map(({ by, counts }) => `${by.name}${counts === false ? ' does not count' : ''}`)
+    const [ended, lasting] = [await desk.lend(fay, vic), await desk.lend(hal, wil)]
+    await vote(vic, 'said without a right')
+    await desk.gate.endDelegation(ended.id, { principal: fay })
+    desk.pass(1)
+    await vote(gil)
+    desk.pass(1)
+    const decided = await vote(wil)
+    expect(shown(decided.votes), verdict).toEqual(['vic does not count', 'gil', 'wil'])
+    expect(decided.outcome?.text ?? '').not.toContain('said without a right')
+    desk.pass(1)
+    // What ends later changes nothing about what was decided before.
+    await desk.gate.endDelegation(lasting.id, { principal: hal })
+    await desk.lend(fay, vic)
+    const row = await rowOf(desk.store, id)
+    expect(shown(await desk.store.read(() => viewVotes(row, desk.nowMs())))).toEqual(shown(decided.votes))
+    const rows = await desk.store.read(() => events.inboxRowsAfter.all({ after: 0, limit: 100, known: 0 }))
+    const told = rows.flatMap(events.readEvents).flatMap(({ event }) => (event.type === 'action_update' ? [event.data] : []))
+    expect(shown(told.findLast(({ votes }) => votes)?.votes)).toEqual(shown(decided.votes))
+    await expect(vote(fay)).rejects.toMatchObject({
+      code: 'already_decided',
+      message: expect.stringContaining(`${verdict}d by gil and wil at`),
+    })
+    await vote(gil)
+  }
 })
 
 test('a delegate reads again what an action would change, as whoever may vote does', async () => {

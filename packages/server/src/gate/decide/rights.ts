@@ -93,6 +93,13 @@ export function* hasRightTo(row: Asked, vote: Lent, nowMs: number): Tx<boolean> 
   return (yield* isStillLent(vote, nowMs)) && !(yield* askedThemselves(row, vote.principal_id))
 }
 
+/** The same for a time in the past. */
+export function* hadRightTo(row: Asked, { principal_id, for_id, created_at }: Lent, at: number): Tx<boolean> {
+  if (for_id === null) return true
+  const lent = yield* delegations.lastedUntil.first({ from_id: for_id, to_id: principal_id, votedAt: created_at, at })
+  return lent !== undefined && !(yield* askedThemselves(row, principal_id))
+}
+
 function* findLentRight(
   row: ActionRow,
   { requires, excluded, principal, nowMs }: { requires: Requirements; excluded: ReadonlySet<string>; principal: Principal; nowMs: number },

@@ -1,6 +1,7 @@
 import { EARLIER_DENIAL } from '../../policy/index.ts'
 import { type ActionRow, actions, stored, type Tx, votes } from '../../store/index.ts'
 import { keyOf } from '../decide/rights.ts'
+import { votesCountedAtEnd } from '../read/count.ts'
 
 /** How often a run may propose again what people declined in it, before it is stopped. */
 export const MAX_REPEATS = 3
@@ -12,7 +13,8 @@ export function* findEarlierDenial(place: Place): Tx<{ verdict: 'deny'; rule: ty
   const [first] = yield* declinedAlike(place)
   if (!first) return undefined
   const cast = yield* votes.votesOf.all(keyOf(first))
-  const reason = cast.findLast((vote) => vote.verdict === 'decline' && vote.reason !== null)?.reason
+  const counted = yield* votesCountedAtEnd(first, cast)
+  const reason = cast.findLast((vote) => vote.verdict === 'decline' && vote.reason !== null && counted.has(vote))?.reason
   const said = reason === undefined ? '' : `: ${reason}`
   return { verdict: 'deny', rule: EARLIER_DENIAL, reason: `A person declined exactly this before${said}. Do not propose it again` }
 }

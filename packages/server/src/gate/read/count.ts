@@ -1,6 +1,6 @@
 import { countedVotes, type Requirements, type Tally, tallyVotes } from '@countersign/core'
 import type { ActionRow, Tx, VoteRow, votes } from '../../store/index.ts'
-import { excludedBy, hasRightTo, holds, holdsNow } from '../decide/rights.ts'
+import { excludedBy, hadRightTo, hasRightTo, holds, holdsNow } from '../decide/rights.ts'
 
 /** A vote to be counted; one that is about to be cast comes without the person behind it. */
 export type Paper = VoteRow | votes.HeldVote
@@ -32,4 +32,20 @@ export function* countVotes(row: ActionRow, requires: Requirements, cast: readon
     papers.push({ vote, voter, right, verdict: vote.verdict, counts })
   }
   return { ...tallyVotes(requires, papers), counted: new Set(countedVotes(papers).map(({ vote }) => vote)) }
+}
+
+/**
+ * Returns those of the votes that counted when an action was decided, or ended without a decision. Who held which role then is not stored,
+ * so a vote in one's own right is among them.
+ */
+export function* votesCountedAtEnd(row: ActionRow, cast: readonly VoteRow[]): Tx<ReadonlySet<VoteRow>> {
+  // A single vote that decided did count.
+  if (cast.every(({ for_id }) => for_id === null) || (cast.length === 1 && row.decided_at !== null)) return new Set(cast)
+  const at = row.decided_at ?? row.settled_at ?? row.updated_at
+  const papers = []
+  for (const vote of cast) {
+    const { principal_id: voter, for_id, verdict } = vote
+    papers.push({ vote, voter, right: for_id ?? voter, verdict, counts: yield* hadRightTo(row, vote, at) })
+  }
+  return new Set(countedVotes(papers).map(({ vote }) => vote))
 }

@@ -34,7 +34,7 @@ import {
   votes,
 } from '../../store/index.ts'
 import { requesterIdsOf } from '../decide/requesters.ts'
-import { countVotes } from './count.ts'
+import { countVotes, votesCountedAtEnd } from './count.ts'
 
 /** Epoch milliseconds as the wire has them: ISO 8601 UTC with milliseconds. */
 export function isoTime(ms: number): string {
@@ -72,15 +72,21 @@ function* viewVote(row: VoteRow, counts: boolean): Tx<Vote> {
   }
 }
 
-/** The votes on the current revision, the earliest first. While the action waits, those that do not count at that time say so. */
+/**
+ * The votes on the current revision, the earliest first. Those that do not count say so: at that time while the action waits, else when it was
+ * decided.
+ */
 export function* viewVotes(row: ActionRow, nowMs: number): Tx<Vote[]> {
-  if (row.state !== 'proposed') return yield* viewCast(yield* votesOn(row))
+  if (row.state !== 'proposed') return yield* viewFinal(row, yield* votes.votesOf.all({ action_id: row.id, revision: row.revision }))
   const cast = yield* votes.votesWithHolders.all({ action_id: row.id, revision: row.revision })
   if (cast.length === 0) return []
   return yield* viewCast(cast, (yield* countVotes(row, stored.requirementsOf(row), cast, nowMs)).counted)
 }
 
-const votesOn = ({ id, revision }: ActionRow): Tx<VoteRow[]> => votes.votesOf.all({ action_id: id, revision })
+/** The votes on an action that does not wait any more. */
+export function* viewFinal(row: ActionRow, cast: readonly VoteRow[]): Tx<Vote[]> {
+  return yield* viewCast(cast, yield* votesCountedAtEnd(row, cast))
+}
 
 /**
  * Votes as they leave the server, the earliest first.
@@ -154,7 +160,7 @@ export interface ViewOptions {
   /** Its votes, where they were read already. */
   votes?: Vote[] | undefined
   known?: Known
-  /** The time by which its votes count: see {@link viewVotes}. A delegation may have run out since the action changed last. */
+  /** The time by which its votes count while it waits: see {@link viewVotes}. A delegation may have run out since the action changed last. */
   nowMs: number
 }
 
@@ -235,7 +241,7 @@ export function* viewOutcome(row: ActionRow, knownVotes?: Vote[]): Tx<ActionOutc
     revision: row.revision,
     revised: revised && (yield* viewRevised(revised)),
     policy: stored.policyOf(row),
-    votes: row.state === 'declined' && stored.wasAsked(row) ? (knownVotes ?? (yield* viewCast(yield* votesOn(row)))) : [],
+    votes: row.state === 'declined' && stored.wasAsked(row) ? (knownVotes ?? (yield* viewVotes(row, row.updated_at))) : [],
     error: stored.errorOf(row),
     result: stored.resultOf(row) ?? undefined,
     resolution: stored.resolutionOf(row),

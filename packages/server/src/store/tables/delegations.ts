@@ -34,6 +34,20 @@ export const delegationsTo = question<{ to_id: string; now: number }, Delegation
     .limit(lit(1_000)),
 )
 
+/** A delegation that was given before a vote and lasted until `at`, whatever became of it since. */
+export const lastedUntil = question<{ from_id: string; to_id: string; votedAt: number; at: number }, Pick<DelegationRow, 'id'>>((db, p) =>
+  db
+    .selectFrom('delegation')
+    .select('id')
+    .where('to_id', '=', p.to_id)
+    .where('from_id', '=', p.from_id)
+    .where('created_at', '<=', p.votedAt)
+    .where('expires_at', '>', p.at)
+    // One that was ended in the same millisecond may have been in force.
+    .where((eb) => eb.or([eb('revoked_at', 'is', null), eb('revoked_at', '>=', p.at)]))
+    .limit(lit(1)),
+)
+
 /** The delegations from or to a person that are in force, the newest first. */
 export const delegationsOf = question<{ person_id: string; now: number }, DelegationRow>((db, p, dialect) =>
   db
