@@ -158,6 +158,8 @@ test('a key that leaves out a role is told that this is why it votes in nobodyâ€
   expect(await refusal(half)).toContain('the role finance is needed')
   await desk.lend(fay, both)
   expect(await refusal(half)).toContain("their key leaves out legal, so it votes in nobody's place")
+  const offered = (by: Principal) => desk.store.read(() => listWaitingFor(by, { limit: 10 }, desk.nowMs()))
+  expect([await offered(half), await offered(both)]).toMatchObject([[], [{ id }]])
   expect(await desk.vote(id, both)).toBe('approved')
 })
 
