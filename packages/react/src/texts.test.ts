@@ -67,7 +67,7 @@ test('a vote that does not count is no vote of its person and no approval, and t
   expect(countApprovals(action)).toBe(0)
   const text = renderToStaticMarkup(createElement(Votes, { action, nowMs: NOW_MS })).replace(/<[^>]+>| [AP]M/g, '')
   expect(text).toBe(
-    '0 of 2 approvals · 1 of 2 declines · Ada approved for Fay 10:41:40 (void) · Sam declined 10:42:00 · waits for approver and legal or finance',
+    '0 of 2 approvals · 1 of 2 declines · Ada approved for Fay 10:41:40 (does not count) · Sam declined 10:42:00 · waits for approver and legal or finance',
   )
 })
 

@@ -25,7 +25,7 @@ export function Votes({ action, nowMs }: { action: Action; nowMs: number }) {
           {' · '}
           {showInvisible(vote.by.name)} {vote.verdict === 'approve' ? 'approved' : 'declined'}
           {vote.for ? ` for ${showInvisible(vote.for.name)}` : null} <time dateTime={vote.at}>{clockText(vote.at, nowMs)}</time>
-          {vote.counts === false && ' (void)'}
+          {vote.counts === false && ' (does not count)'}
         </span>
       ))}
       {` · waits for ${showInvisible(rolesText(requires) || 'anybody')}`}

@@ -23,6 +23,7 @@ import '../ui/pages.css'
 import { NO_RULE } from '../policy/no-rule.ts'
 import { Revisions } from './revisions.tsx'
 import { useAction } from './use-action.ts'
+import { whyVoid } from './why-void.ts'
 
 /** `/actions/:id`: one action with everything that is known about it. */
 export default function ActionPage() {
@@ -82,7 +83,7 @@ export default function ActionPage() {
                   <time className="muted" dateTime={vote.at}>
                     {fullTime(vote.at)}
                   </time>
-                  {vote.counts === false && ' (void: it does not count)'}
+                  {vote.counts === false && <p>{whyVoid(vote, action)}</p>}
                   {vote.reason && <p className="plain-text">{showLines(vote.reason)}</p>}
                 </li>
               ))}

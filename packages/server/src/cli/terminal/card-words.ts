@@ -52,7 +52,7 @@ function voteWords({ requires, votes }: Action): string[] {
 }
 
 const oneVote = ({ by, verdict, at, counts, ...vote }: Vote): string =>
-  `${by.name} ${verdict}d${vote.for ? ` for ${vote.for.name}` : ''} ${at}${counts === false ? ' (void)' : ''}`
+  `${by.name} ${verdict}d${vote.for ? ` for ${vote.for.name}` : ''} ${at}${counts === false ? ' (does not count)' : ''}`
 
 /** A person counts once, even if several people vote in their place. */
 const countRights = (votes: readonly Vote[], verdict: Vote['verdict']): number =>

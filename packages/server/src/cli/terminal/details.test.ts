@@ -137,6 +137,6 @@ test.each(Object.entries(linesOf))('%s count no vote that is void, and say that 
   const votes = SHOWN.votes?.map((vote) => ({ ...vote, counts: false as const })) ?? []
   const text = show({ ...ACTION, requires: { ...ACTION.requires, quorum: 2 }, votes })
   expect(text.replaceAll(/\s+/g, ' ')).toContain(
-    'Votes: 0 of 2 approvals · Ben approved 2026-01-01T00:20:00.000Z (void) · waits for approver',
+    'Votes: 0 of 2 approvals · Ben approved 2026-01-01T00:20:00.000Z (does not count) · waits for approver',
   )
 })

@@ -1,0 +1,18 @@
+import type { Principal, Vote } from '@countersign/client'
+import { expect, test } from 'vitest'
+import { whyVoid } from './why-void.ts'
+
+test('a vote that does not count says why, in words', () => {
+  const person = (name: string): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles: [] })
+  const [ada, fay] = [person('Ada'), person('Fay')]
+  const bot: Principal = { ...person('bot'), kind: 'agent', personId: ada.id }
+  const own: Vote = { by: ada, verdict: 'approve', at: '1', counts: false }
+  const lent: Vote = { ...own, for: fay }
+  const why = (vote: Vote, others: Vote[] = [], asking: Principal[] = []) => whyVoid(vote, { votes: [vote, ...others], requesters: asking })
+  expect(why(lent)).toBe('The delegation ended or Fay lost the role, so this vote does not count.')
+  expect(why(lent, [{ by: fay, verdict: 'decline', at: '2' }])).toBe('Fay voted too, so this vote does not count.')
+  expect(why(lent, [], [bot])).toBe('Ada asked for this, so this vote does not count.')
+  expect(why(own)).toBe('Ada lost the role, so this vote does not count.')
+  expect(why(own, [], [ada])).toBe('Ada asked for this, so this vote does not count.')
+  expect(why({ by: fay, verdict: 'decline', at: '3' })).toBeNull()
+})
