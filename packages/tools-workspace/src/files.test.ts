@@ -364,6 +364,14 @@ test('kill -9 while a file is written leaves the old bytes, and what was begun i
   expect(readdirSync(join(folder.root, 'docs'))).toEqual(['a.txt'])
 })
 
+test('a pattern to leave out that can fit no path of the workspace is refused at the start', async () => {
+  using folder = tempFolder({ 'private/a.txt': 'x' })
+  for (const glob of ['/private', '/', '.', './', '../private', 'a/../private', 'C:/private', join(folder.root, 'private')])
+    await expect(openWorkspace({ root: folder.root, ignore: [glob] }), glob).rejects.toThrow('from the root of the workspace')
+  const { run } = await openWorkspace({ root: folder.root, ignore: ['./private/'] })
+  await expect(run('readFile', { path: 'private/a.txt' })).rejects.toThrow('left out')
+})
+
 test('two edits of one file at the same time are both in it', async () => {
   using folder = tempFolder({ 'a.txt': 'one two three\n' })
   const { run } = await openWorkspace({ root: folder.root })

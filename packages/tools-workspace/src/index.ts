@@ -9,6 +9,7 @@ import { commitTool } from './git/commit.ts'
 import { gitIgnored, gitReads } from './git/reads.ts'
 import { type Git, openGit } from './git/run.ts'
 import { walk } from './listing.ts'
+import { fitsNothing } from './path.ts'
 import { openProtection } from './protection.ts'
 import { fileReads } from './reads.ts'
 import { workspaceStarter } from './starter.ts'
@@ -29,7 +30,7 @@ const WorkspaceSection = z.strictObject({
   root: z.string().min(1).max(4_000),
   /** False: no git tools. Default: they exist when the folder is a repository and git is installed. */
   git: z.boolean().optional(),
-  /** Paths that the tools neither show nor write, with everything below them. */
+  /** Paths that the tools neither show nor write, with everything below them: patterns from the root of the workspace. */
   ignore: z.array(z.string().min(1).max(500)).max(200).default(['**/.env', '**/.env.*', '**/node_modules']),
   /** Larger files are neither read nor written. */
   maxFileBytes: z.int().min(1_000).max(20_000_000).default(1_000_000),
@@ -59,6 +60,13 @@ async function open(section: z.output<typeof WorkspaceSection>, opening: SourceO
     report({ path: ['root'], message: `is not a folder: ${section.root}; make it, or name another` })
     return undefined
   }
+  const lost = section.ignore.flatMap((glob, at) => (fitsNothing(glob) ? [{ glob, at }] : []))
+  for (const { glob, at } of lost)
+    report({
+      path: ['ignore', at],
+      message: `${JSON.stringify(glob)} fits nothing here: write it from the root of the workspace, such as private or **/*.pem`,
+    })
+  if (lost.length > 0) return undefined
   const workspace = createWorkspace({ root, ignore: section.ignore, maxFileBytes: section.maxFileBytes, work: openTextWork() })
   const git =
     section.git === false

@@ -88,3 +88,9 @@ test('what is left out is left out in folders whose names begin with a dot, too'
   for (const path of ['.github/env', '.private/a', '.secrets/key', 'a/.env2', '.pems/a', '.env2.d/x'])
     expect(isIgnored(path), path).toBe(false)
 })
+
+test('a pattern that begins with ./ or ends with / leaves out what it names', () => {
+  const isIgnored = openIgnore(['./private', 'keys/', './/a/./b//', './**/*.pem'])
+  for (const path of ['private', 'private/a', 'keys', 'keys/a', 'a/b/c', 'c/d.pem', 'd.pem']) expect(isIgnored(path), path).toBe(true)
+  for (const path of ['a', 'a/private', 'b']) expect(isIgnored(path), path).toBe(false)
+})

@@ -54,8 +54,16 @@ export function isGitName(segment: string): boolean {
   return name === '.git' || name === '.gitmodules' || /^git(?:mod)?~\d+$/.test(name) || /^gi7[0-9a-f]{0,4}~\d+$/.test(name)
 }
 
+/** The segments of a pattern as those of a path are: `./private/` is `private`. */
+const segmentsOf = (glob: string): string[] => glob.split('/').filter((segment) => segment !== '' && segment !== '.')
+
+/** True for a pattern that can fit no path below the root: it begins elsewhere, leads outside or names nothing. */
+export const fitsNothing = (glob: string): boolean =>
+  glob.startsWith('/') || /^[a-z]:/i.test(glob) || segmentsOf(glob).length === 0 || segmentsOf(glob).includes('..')
+
 /** Returns a function that tests whether a path, or one of its parent folders, is ignored by the workspace. */
-export function openIgnore(globs: readonly string[]): (text: string) => boolean {
+export function openIgnore(given: readonly string[]): (text: string) => boolean {
+  const globs = given.map((glob) => segmentsOf(glob).join('/'))
   return (text) => {
     const segments = text.split('/')
     return segments.some((_, at) => {
