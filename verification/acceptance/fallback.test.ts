@@ -245,4 +245,6 @@ test('when no model answers, the run ends and says of each why', async () => {
   for (const part of ['anthropic/claude is overloaded (529)', 'google/gemini-3-flash is overloaded (503)', 'openai/gpt failed (500)']) {
     expect(error).toContain(part)
   }
+  const { models } = await desk.server.admin.get('/api/stats')
+  expect(models).toMatchObject([{ model: 'openai/gpt', calls: 1, errors: 1 }])
 })

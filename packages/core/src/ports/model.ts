@@ -124,8 +124,8 @@ export type ModelEvent =
       model?: string
       passedOver?: PassedOver[]
     }
-  /** `retryAfterMs` is how long the provider wants to be left alone. */
-  | { type: 'error'; code: ModelErrorCode; message: string; retryable: boolean; retryAfterMs?: number }
+  /** `retryAfterMs` is how long the provider wants to be left alone. `model` is who failed, where several were asked: the last of them. */
+  | { type: 'error'; code: ModelErrorCode; message: string; retryable: boolean; retryAfterMs?: number; model?: string }
 
 export const MODEL_ERROR_CODES = [
   'model_unreachable',

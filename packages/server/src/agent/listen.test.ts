@@ -3,12 +3,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { request } from '../models/testing/collect.ts'
 import { openCallIds } from './call-ids.ts'
-import { listenToModel } from './listen.ts'
+import { type Heard, listenToModel } from './listen.ts'
 
 const SILENT = { text() {}, reasoning() {}, toolCallStart() {}, restart() {}, close: () => [] }
 const NOTHING_DONE = 'Nothing of what it was about to do was carried out.'
 
-async function errorOf(...events: ModelEvent[]): Promise<string | undefined> {
+const errorOf = async (...events: ModelEvent[]): Promise<string | undefined> => (await heardOf(...events)).failure?.error
+
+function heardOf(...events: ModelEvent[]): Promise<Heard> {
   const model: Model = {
     id: 'm',
     async *stream() {
@@ -17,7 +19,7 @@ async function errorOf(...events: ModelEvent[]): Promise<string | undefined> {
   }
   let ids = 0
   const callIds = openCallIds(new Set(), () => `call_${++ids}`)
-  return (await listenToModel(model, request(), SILENT, callIds)).failure?.error
+  return listenToModel(model, request(), SILENT, callIds)
 }
 
 const started: ModelEvent = { type: 'tool_call_start', key: 'call-1', name: 'refund' }
@@ -32,6 +34,14 @@ test('an error of two parts is two sentences, whatever the first ends with', asy
   }
   expect(await errorOf(started, failed('It broke \n'))).toBe(`It broke. ${NOTHING_DONE}`)
   expect(await errorOf(failed('It broke'))).toBe('It broke')
+})
+
+test('a failed step counts for the model that failed, where several were asked', async () => {
+  expect(await heardOf(failed('It broke'))).toMatchObject({ model: 'm' })
+  expect(await heardOf({ type: 'error', code: 'model_error', message: 'It broke', retryable: false, model: 'second' })).toMatchObject({
+    model: 'second',
+    failure: {},
+  })
 })
 
 test('any error is closed by one mark before the second sentence begins', async () => {

@@ -23,7 +23,7 @@ export interface Heard {
   lookedUpBy: string
   /** Undefined where the step failed and nobody said what it counted. */
   usage: StepUsage | undefined
-  /** The model that answered. */
+  /** The model that answered, or that failed last. */
   model: string
   /** The model that should have answered first. */
   passedOver: readonly PassedOver[]
@@ -81,6 +81,7 @@ export async function listenToModel(model: Model, request: ModelRequest, deltas:
         deltas.restart()
       } else if (event.type === 'error') {
         heard.failure = { code: event.code, error: event.message }
+        heard.model = event.model ?? model.id
         break
       } else {
         isWhole = true

@@ -57,13 +57,15 @@ export function startRound(links: readonly ChainLink[], circuits: Circuits): Rou
       return silent.map(({ link, code }) => ({ model: link.model.id, code })).filter(({ model }) => before.has(model))
     },
     error() {
-      const last = failures.at(-1)?.event
-      assert(last, 'a chain has a first model, and it is asked')
+      const failed = failures.at(-1)
+      assert(failed, 'a chain has a first model, and it is asked')
+      const { event: last, link } = failed
       const all = failures.map(({ event }, at) => (at < failures.length - 1 ? event.message.replace(/\.$/, '') : event.message)).join('; ')
       const said = failures.length === 1 ? all : `no model answered: ${all}`
       const isUnhelped = last.code === 'model_context_exceeded' && failures.length < links.length
       const hint = 'No other model of this agent is known to read more: say how much with contextTokens'
-      return { ...last, ...modelError(last.code, cutMessage(isUnhelped ? `${endSentence(said)} ${hint}` : said), last.retryable) }
+      const message = cutMessage(isUnhelped ? `${endSentence(said)} ${hint}` : said)
+      return { ...last, ...modelError(last.code, message, last.retryable), model: link.model.id }
     },
   }
 }

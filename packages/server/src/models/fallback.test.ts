@@ -119,6 +119,13 @@ test('with no model that is known to read more, a conversation that is too long 
   expect(b.asked).toBe(0)
 })
 
+test('the error of a chain names the model whose failure ended the step, not the one that was asked first', async () => {
+  const { chained } = chain([model('a', { code: 'model_overloaded' }), model('b', { code: 'model_error' })])
+  expect((await collect(chained)).at(-1)).toMatchObject({ type: 'error', code: 'model_error', model: 'b' })
+  const { chained: refused } = chain([model('a', { code: 'model_refused_request' }), model('b', says('B'))])
+  expect((await collect(refused)).at(-1)).toMatchObject({ type: 'error', model: 'a' })
+})
+
 test('the errors of a chain stand in one text, each sentence closed once', async () => {
   const says = (code: ModelErrorCode, message: string): ModelEvent[] => [{ type: 'error', code, message, retryable: false }]
   const { chained } = chain([model('a', says('model_overloaded', 'a is full.')), model('b', says('model_error', 'b failed.'))])
