@@ -1,6 +1,6 @@
 import type { Action, HoldView } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
-import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { useOnline } from '../live/use-online.ts'
@@ -48,6 +48,7 @@ export default function HeldPage() {
               The original may have carried out what is listed here. Void what it has done or what nobody wants, say what came of what was
               under way, and accept the copy when the rest may go on.
             </p>
+            <InForce />
             <p>
               <Button variant="contained" disabled={!online} onClick={() => setAccepting(true)}>
                 Accept this copy
@@ -77,6 +78,22 @@ export default function HeldPage() {
         </Confirmation>
       )}
     </Page>
+  )
+}
+
+/** Says which policy and roles apply once something goes on: they are as old as the copy. */
+function InForce() {
+  const { client, me } = useServices()
+  const policy = useQuery({
+    queryKey: ['held', 'policy'],
+    enabled: me.roles.length > 0,
+    queryFn: ({ signal }) => client.policy.get({ signal }),
+  })
+  return (
+    <p>
+      What goes on here follows the <Link to="/policy">policy</Link>
+      {policy.data && ` (version ${policy.data.version})`} and the roles of this copy, which may be older than those of the original.
+    </p>
   )
 }
 

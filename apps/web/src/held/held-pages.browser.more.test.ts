@@ -104,6 +104,11 @@ test('before a copy is accepted, the page says how many actions start, were unde
   expect(accepted).toBe(0)
 })
 
+test('before anything is released, the page says under which policy, and that roles may be older, too', async () => {
+  const page = await openHeld()
+  await page.getByText(/follows the policy \(version \d+\) and the roles of this copy, which may be older/).waitFor()
+})
+
 test('after one of 500 is voided, only the page in sight is read again, and the list stays where it is', async () => {
   const page = await openHeld()
   for (const first of [PAGE, 2 * PAGE]) {
