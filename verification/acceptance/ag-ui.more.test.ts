@@ -2,6 +2,7 @@ import { expect, inject, test } from 'vitest'
 import { type AgUiMessage, openHttpAgent, verifyAsClient } from '../testing/ag-ui-agent.ts'
 import { startAgUiServer } from '../testing/ag-ui-server.ts'
 import { expireWaiting } from '../testing/end-deadline.ts'
+import { orderTool } from '../testing/target.ts'
 
 const CALL = { tool: 'keyed', arguments: { what: 'x' } }
 const ASK: AgUiMessage = { id: 'u1', role: 'user', content: 'Do it' }
@@ -100,6 +101,28 @@ test('approved with other arguments where a second vote is needed: every page sh
     expect(argumentsOn(page.agent)).toEqual([{ what: 'better' }])
   }
   expect(it.target.writes).toMatchObject([{ body: { what: 'better' } }])
+})
+
+test('what a tool fills in is on the page before anybody approves it, after it ran, and when the conversation has gone on', async () => {
+  const { orders, tools } = orderTool()
+  const script = [{ calls: [{ tool: 'own.order', arguments: { what: 'x' } }] }, { text: 'Done.' }, { text: 'Hello.' }]
+  await using it = await startAgUiServer(script, { rules: [] }, tools)
+  const { agent } = await it.open([ASK])
+  await agent.runAgent()
+  const runs = { what: 'x', times: 2 }
+  expect(argumentsOn(agent)).toEqual([runs])
+  const reloaded = await it.open()
+  await reloaded.agent.runAgent()
+  expect(argumentsOn(reloaded.agent)).toEqual([runs])
+  await agent.runAgent({ resume: [{ interruptId: agent.pendingInterrupts[0]?.id ?? '', status: 'resolved', payload: { approved: true } }] })
+  expect([argumentsOn(agent), orders]).toEqual([[runs], [runs]])
+  agent.addMessage({ ...ASK, id: 'u2', content: 'Hi' })
+  await agent.runAgent()
+  const later = await it.open()
+  await later.agent.runAgent()
+  expect([argumentsOn(agent), argumentsOn(later.agent)]).toEqual([[runs], [runs]])
+  // The first one has them already.
+  expect(later.events.filter(({ type }) => type === 'MESSAGES_SNAPSHOT')).toHaveLength(1)
 })
 
 test('a reloaded page runs again without an answer: it gets the interrupt again, or what was decided elsewhere', async () => {

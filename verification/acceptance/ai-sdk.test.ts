@@ -1,11 +1,12 @@
 import { validateUIMessages } from 'ai'
 import { expect, test } from 'vitest'
+import type { ConfigInput } from '../../packages/server/src/config/index.ts'
 import type { ScriptStep } from '../../packages/server/src/models/index.ts'
 import { patientClock } from '../testing/ag-ui-server.ts'
 import { type OpenChat, openChat } from '../testing/ai-chat.ts'
 import { expireWaiting } from '../testing/end-deadline.ts'
 import { remove } from '../testing/session-helpers.ts'
-import { startTarget, toolsOf } from '../testing/target.ts'
+import { orderTool, startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 const CALL = { tool: 'keyed', arguments: { what: 'x' } }
@@ -13,10 +14,11 @@ const CALL = { tool: 'keyed', arguments: { what: 'x' } }
 async function start(
   script: ScriptStep[],
   policy: object = { rules: [{ name: 'reads run', match: { effect: 'read' }, verdict: 'allow' }] },
+  more: ConfigInput['tools'] = {},
 ) {
   const target = await startTarget(() => ({ status: 200, body: { id: 4 } }))
   const server = await startTestServer({
-    config: { tools: toolsOf(target), agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } }, policy },
+    config: { tools: { ...toolsOf(target), ...more }, agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } }, policy },
     scripts: { desk: script },
     clock: patientClock,
   })
@@ -226,6 +228,24 @@ test('edited, taken back and approved elsewhere below a message that waited: the
   expect(page.calls).toMatchObject([{ state: 'output-available', input: { what: 'better' }, approval: { approved: true } }])
   expect(page.calls[0]?.approval?.id).not.toBe(asked)
   expect(it.target.writes.map(({ body }) => body)).toMatchObject([{ what: 'better' }])
+})
+
+test('what a tool fills in is on the page before anybody approves it, and where policy alone allows it', async () => {
+  const { orders, tools } = orderTool()
+  const allowed = { name: 'some run', match: { tool: 'own.order', when: "args.what == 'free'" }, verdict: 'allow' }
+  const call = (what: string) => ({ calls: [{ tool: 'own.order', arguments: { what } }] })
+  await using it = await start([call('free'), call('x'), { text: 'Done.' }], { rules: [allowed] }, tools)
+  const page = it.open()
+  await page.chat.sendMessage({ text: 'Do it' })
+  const free = { state: 'output-available', input: { what: 'free', times: 2 } }
+  expect(page.calls).toMatchObject([free, { state: 'approval-requested', input: { what: 'x', times: 2 } }])
+  await page.chat.addToolApprovalResponse({ id: page.calls[1]?.approval?.id ?? '', approved: true })
+  await expect.poll(() => page.finished).toEqual(['tool-calls', 'stop'])
+  expect(page.calls).toMatchObject([free, { state: 'output-available', input: { what: 'x', times: 2 }, approval: { approved: true } }])
+  expect(orders).toEqual([
+    { what: 'free', times: 2 },
+    { what: 'x', times: 2 },
+  ])
 })
 
 test('the same decision twice, as after a broken connection, runs nothing twice', async () => {

@@ -1,3 +1,4 @@
+import type { ConfigInput } from '../../packages/server/src/config/index.ts'
 import type { ScriptStep } from '../../packages/server/src/models/index.ts'
 import { type AgUiMessage, openHttpAgent } from './ag-ui-agent.ts'
 import { shortWaits } from './short-waits.ts'
@@ -14,10 +15,11 @@ export const patientClock = shortWaits(2_000)
 export async function startAgUiServer(
   script: ScriptStep[],
   policy: object = { rules: [{ name: 'reads run', match: { effect: 'read' }, verdict: 'allow' }] },
+  more: ConfigInput['tools'] = {},
 ) {
   const target = await startTarget(() => ({ status: 200, body: { id: 4 } }))
   const server = await startTestServer({
-    config: { tools: toolsOf(target), agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } }, policy },
+    config: { tools: { ...toolsOf(target), ...more }, agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } }, policy },
     scripts: { desk: script },
     clock: patientClock,
   })

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { defineTool } from '@countersign/toolkit'
+import { z } from 'zod'
 import type { ConfigInput } from '../../packages/server/src/config/index.ts'
 
 export interface TargetRequest {
@@ -33,6 +35,20 @@ export const toolsOf = ({ url }: Target): NonNullable<ConfigInput['tools']> => (
     },
   },
 })
+
+/** A tool `own.order` that fills in what a call leaves out: `times` is 2. It counts what it runs with. */
+export function orderTool() {
+  const orders: { what: string; times: number }[] = []
+  const order = defineTool({
+    name: 'order',
+    description: 'Orders things.',
+    input: z.object({ what: z.string(), times: z.int().default(2) }),
+    effect: 'write',
+    describe: ({ what }) => `Order ${what}`,
+    execute: (args) => void orders.push(args),
+  })
+  return { orders, tools: { own: { tools: [order] } } satisfies ConfigInput['tools'] }
+}
 
 const WHAT = { type: 'object', required: ['what'], additionalProperties: false, properties: { what: { type: 'string', minLength: 1 } } }
 

@@ -1,7 +1,8 @@
-import { MessageText, parseJson } from '@countersign/core'
+import { type JsonObject, MessageText, parseJson } from '@countersign/core'
+import { isSameJson } from '@countersign/core/text'
 import { z } from 'zod'
 import { viewOutcome } from '../../gate/index.ts'
-import { actions, type MessageRow, messages, type SessionRow, type Tx } from '../../store/index.ts'
+import { actions, type MessageRow, messages, type SessionRow, stored, type Tx } from '../../store/index.ts'
 import type { SnapshotMessage } from './events.ts'
 import type { KnownMessages } from './turn-writer.ts'
 
@@ -58,8 +59,8 @@ const resultIdOf = (toolCallId: string): string => `${toolCallId}_result`
 function* hasOwnResults(session: SessionRow, said: readonly Said[]): Tx<boolean> {
   const own = said.filter(({ id, role, toolCallId = '' }) => role === 'tool' && id !== resultIdOf(toolCallId))
   if (own.length === 0) return false
-  const outcomes = yield* outcomesOf(session, said.length)
-  return own.some(({ toolCallId = '', content }) => content !== outcomes.get(toolCallId))
+  const ran = yield* ranIn(session, said.length)
+  return own.some(({ toolCallId = '', content }) => content !== ran.get(toolCallId)?.outcome)
 }
 
 /**
@@ -75,10 +76,17 @@ export function* snapshotFor(session: SessionRow, seq: number, said: readonly Sa
   const { hasAll } = compare(newest, said)
   if (hasAll && said.length > 0 && !(yield* isCut(session, said)) && !(yield* hasOwnResults(session, said))) return undefined
   const { told } = compare(yield* reachingBack(session, seq, newest, said), said)
-  const outcomes = yield* outcomesOf(session, told.length)
-  return told.map((message) =>
-    message.role === 'tool' ? { ...message, content: outcomes.get(message.toolCallId) ?? message.content } : message,
-  )
+  const ran = yield* ranIn(session, callsIn(told))
+  return told.map((message) => {
+    if (message.role === 'tool') return { ...message, content: ran.get(message.toolCallId)?.outcome ?? message.content }
+    if (message.role !== 'assistant' || !message.toolCalls) return message
+    const toolCalls = message.toolCalls.map((call) => {
+      const [given, args] = [parseJson(call.function.arguments), ran.get(call.id)?.arguments]
+      const isShown = args === undefined || (given.ok && isSameJson(args, given.value))
+      return isShown ? call : { ...call, function: { ...call.function, arguments: JSON.stringify(args) } }
+    })
+    return { ...message, toolCalls }
+  })
 }
 
 /** The newest messages of a conversation, and whether they are all. */
@@ -143,15 +151,24 @@ function compare({ told, isAll }: Told, said: readonly Said[]): { told: Snapshot
   return { told: asHeld, hasAll }
 }
 
-/** Returns the outcome of each of the newest actions of a session, as the stream sends it, by tool call id. */
-function* outcomesOf(session: SessionRow, limit: number): Tx<Map<string, string>> {
-  const outcomes = new Map<string, string>()
+interface Ran {
+  arguments: JsonObject
+  outcome: string | undefined
+}
+
+/** Returns the arguments of each of the newest actions of a session, and its outcome, as the stream sends it, by tool call id. */
+function* ranIn(session: SessionRow, limit: number): Tx<Map<string, Ran>> {
+  const ran = new Map<string, Ran>()
   for (const row of yield* actions.listActions({ session: session.id, limit })) {
     const outcome = yield* viewOutcome(row)
-    if (row.tool_call_id !== null && outcome) outcomes.set(row.tool_call_id, outcome.text)
+    if (row.tool_call_id !== null) ran.set(row.tool_call_id, { arguments: stored.argumentsOf(row), outcome: outcome?.text })
   }
-  return outcomes
+  return ran
 }
+
+/** At least as many as there are calls in these messages. */
+const callsIn = (told: readonly SnapshotMessage[]): number =>
+  told.reduce((sum, message) => sum + (message.role === 'assistant' ? (message.toolCalls?.length ?? 0) : 1), 0)
 
 /** How many messages of a person a page has before the first of these. Below zero for a page that begins after it. */
 function writtenBefore(told: readonly SnapshotMessage[], said: readonly Said[]): number {

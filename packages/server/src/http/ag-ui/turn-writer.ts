@@ -64,11 +64,6 @@ export function createAgUiWriter({ send, threadId, runId, earlier, known, page, 
     send({ type: 'TOOL_CALL_RESULT', messageId: `${toolCallId}_result`, toolCallId, content, role: 'tool' })
   }
 
-  function changedArguments(toolCallId: string): JsonObject | undefined {
-    const action = tracked.of(toolCallId)
-    return action && action.revision > 1 ? action.arguments : undefined
-  }
-
   function interrupts(): Interrupt[] {
     return [...calls.keys()].flatMap((toolCallId) => {
       const action = tracked.of(toolCallId)
@@ -122,8 +117,8 @@ export function createAgUiWriter({ send, threadId, runId, earlier, known, page, 
     },
     end(how) {
       text.close()
-      // An approval may have changed what a call of the page is about: people are asked about what runs, and shown it.
-      const corrected = page.correct(changedArguments)
+      // The tool may have filled in what the model left out, and an approval may have changed the rest: people are shown what runs.
+      const corrected = page.correct((toolCallId) => tracked.of(toolCallId)?.arguments)
       if (corrected) send({ type: 'MESSAGES_SNAPSHOT', messages: corrected })
       const error = how.is === 'failed' ? how.error : refusal
       if (error !== undefined) {

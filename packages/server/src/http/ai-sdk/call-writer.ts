@@ -1,11 +1,13 @@
 import { type Action, isSettled, type JsonObject, type JsonValue } from '@countersign/core'
-import { decidingVotes } from '@countersign/core/text'
+import { decidingVotes, isSameJson } from '@countersign/core/text'
 import { approvalIdOf, cardOf, readApprovalId } from '../threads/approval-id.ts'
 import { type Chunk, partName } from './chunks.ts'
 import type { ClientMessage } from './read-request.ts'
 
 interface Call {
   name: string
+  /** The arguments that the client shows. */
+  input: unknown
   /** Set where approval is requested again, in another message than its own. */
   again?: string | undefined
   /** The approval that was requested from the client last. */
@@ -49,10 +51,17 @@ export function createCallWriter({ send, client }: CallWriterOptions): CallWrite
     const approvalId = idOf(toolCallId, action)
     if (call.asked === approvalId) return
     if (call.isEnded || wasAsked(toolCallId, action)) return
-    const isChanged = call.asked !== undefined || action.revision > 1
+    if (call.asked !== undefined || action.revision > 1 || !showsArguments(call, action)) showArguments(toolCallId, call, action)
     call.asked = approvalId
-    if (isChanged) send({ type: 'tool-input-available', toolCallId, toolName: call.name, input: action.arguments as JsonObject })
     request(toolCallId, action)
+  }
+
+  /** The model may leave out what the tool fills in, and people may change the rest: what counts is what runs. */
+  const showsArguments = (call: Call, action: Action): boolean => isSameJson(call.input, action.arguments)
+
+  function showArguments(toolCallId: string, call: Call, action: Action): void {
+    call.input = action.arguments
+    send({ type: 'tool-input-available', toolCallId, toolName: call.name, input: action.arguments as JsonObject })
   }
 
   function request(toolCallId: string, action: Action, isAutomatic?: true): void {
@@ -69,11 +78,15 @@ export function createCallWriter({ send, client }: CallWriterOptions): CallWrite
   }
 
   function respond(toolCallId: string, call: Call, action: Action, approved: boolean): void {
-    if (call.asked === undefined || call.isEnded) return
+    if (call.isEnded) return
+    if (call.asked === undefined) {
+      if (approved && !showsArguments(call, action)) showArguments(toolCallId, call, action)
+      return
+    }
     const shown = idOf(toolCallId, action)
     if (approved && call.asked !== shown) {
       // Another revision than the client was asked for: shown with what runs, whatever the latest change of it was.
-      send({ type: 'tool-input-available', toolCallId, toolName: call.name, input: action.arguments as JsonObject })
+      showArguments(toolCallId, call, action)
       request(toolCallId, action)
       call.asked = shown
     }
@@ -97,7 +110,10 @@ export function createCallWriter({ send, client }: CallWriterOptions): CallWrite
     has: (toolCallId) => calls.has(toolCallId),
     add(toolCallId, name, input, again) {
       const known = client?.calls.get(toolCallId)
-      const call: Call = { name: partName(name), again, asked: known?.approvalId, isEnded: known?.isEnded ?? false }
+      const call: Call = {
+        ...{ name: partName(name), again, input: known ? known.input : input },
+        ...{ asked: known?.approvalId, isEnded: known?.isEnded ?? false },
+      }
       calls.set(toolCallId, call)
       if (known) return
       send({ type: 'tool-input-start', toolCallId, toolName: call.name })

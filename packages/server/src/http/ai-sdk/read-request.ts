@@ -21,14 +21,26 @@ export type AiSdkChatBody = z.infer<typeof AiSdkChatBody>
 export interface ClientMessage {
   id: string
   steps: number
-  calls: ReadonlyMap<string, { approvalId: string | undefined; approved: boolean | undefined; isEnded: boolean }>
+  calls: ReadonlyMap<string, ClientCall>
+}
+
+interface ClientCall {
+  input: unknown
+  approvalId: string | undefined
+  approved: boolean | undefined
+  isEnded: boolean
 }
 
 /** A request either brings a message, or brings decisions and continues a message. */
 export type ChatRequest = { say: string; messageId: string | undefined } | { decisions: AskedDecision[]; client: ClientMessage }
 
 const Approval = z.looseObject({ id: z.string().max(200), approved: z.boolean().optional(), reason: z.string().max(2_000).optional() })
-const ToolPart = z.looseObject({ toolCallId: z.string().max(500), state: z.string(), approval: Approval.optional() })
+const ToolPart = z.looseObject({
+  toolCallId: z.string().max(500),
+  state: z.string(),
+  input: z.unknown().optional(),
+  approval: Approval.optional(),
+})
 
 /** Reads the last message of a request. @throws CountersignError `bad_request` for what this server cannot take. */
 export function readChatRequest({ messages, trigger }: AiSdkChatBody): ChatRequest {
@@ -47,13 +59,13 @@ export function readChatRequest({ messages, trigger }: AiSdkChatBody): ChatReque
   }
   if (last?.role !== 'assistant')
     throw new CountersignError('bad_request', 'the last message must be of a user, or an answer with approvals')
-  const calls = new Map<string, { approvalId: string | undefined; approved: boolean | undefined; isEnded: boolean }>()
+  const calls = new Map<string, ClientCall>()
   const decisions: AskedDecision[] = []
   for (const part of last.parts) {
     const tool = part.type === 'dynamic-tool' || part.type.startsWith('tool-') ? ToolPart.safeParse(part) : undefined
     if (!tool?.success) continue
-    const { toolCallId, state, approval } = tool.data
-    calls.set(toolCallId, { approvalId: approval?.id, approved: approval?.approved, isEnded: state.startsWith('output-') })
+    const { toolCallId, state, input, approval } = tool.data
+    calls.set(toolCallId, { input, approvalId: approval?.id, approved: approval?.approved, isEnded: state.startsWith('output-') })
     if (state === 'approval-responded' && approval?.approved !== undefined) {
       decisions.push({ approvalId: approval.id, approved: approval.approved, reason: approval.reason })
     }
