@@ -91,6 +91,18 @@ test('work that shares a budget is ended when that is used up, also while it wai
   expect(await next, 'who gave up takes nobody’s turn').toBeTypeOf('number')
 })
 
+test('work that dies, or takes longer than it may itself, leaves the rest of its budget to the work after it', async () => {
+  using file = script()
+  await using workers = openWorkers(file.url, { size: 1, maxMegabytes: 64 })
+  const budget = { leftMs: 60_000 }
+  await expect(workers.run('exit', { ...LONG, budget })).rejects.toMatchObject({ message: 'ended without an answer' })
+  await expect(workers.run('fill', { ...LONG, budget })).rejects.toMatchObject({ message: 'took too much memory' })
+  await expect(workers.run('hang', { timeoutMs: 50, budget })).rejects.toMatchObject({ message: 'took longer than 0.05 seconds' })
+  expect(await workers.run('thread', { ...LONG, budget })).toBeTypeOf('number')
+  expect(budget.leftMs).toBeLessThanOrEqual(60_000 - 50)
+  expect(budget.leftMs).toBeGreaterThan(0)
+})
+
 test('a thread knows nothing of the environment of the server', async () => {
   using file = script()
   await using workers = openWorkers(file.url, { size: 1 })

@@ -6,6 +6,9 @@ export class WorkEnded extends Error {
   override readonly name = 'WorkEnded'
 }
 
+/** Its time, or that of its budget, is over. Work that ends for another reason leaves the rest of its budget. */
+class TimeOver extends WorkEnded {}
+
 export interface WorkOptions {
   /** How long the work itself may take, without its wait for a free worker. */
   timeoutMs: number
@@ -66,7 +69,7 @@ export function openWorkers(script: URL, { size, idleMs = 10_000, maxMegabytes =
       reject(reason)
     }
     const onAbort = () => giveUp(signal?.reason)
-    const timer = budget && setTimeout(() => giveUp(new WorkEnded('waited too long for its turn')), budget.leftMs)
+    const timer = budget && setTimeout(() => giveUp(new TimeOver('waited too long for its turn')), budget.leftMs)
     waiting.push(resolve)
     signal?.addEventListener('abort', onAbort, { once: true })
     await promise.finally(() => {
@@ -114,7 +117,7 @@ export function openWorkers(script: URL, { size, idleMs = 10_000, maxMegabytes =
     async run(message, { timeoutMs, signal, budget }) {
       signal?.throwIfAborted()
       if (budget && budget.leftMs <= 0) throw new WorkEnded('has no time left')
-      await spend(budget, () => take({ signal, budget }))
+      await spend(budget, budget?.leftMs ?? 0, () => take({ signal, budget }))
       try {
         const rested = idle.pop()
         clearTimeout(rested?.timer)
@@ -122,8 +125,8 @@ export function openWorkers(script: URL, { size, idleMs = 10_000, maxMegabytes =
         worker.ref()
         try {
           worker.postMessage(message)
-          const answer = () => answerOf(worker, { timeoutMs: Math.max(Math.min(timeoutMs, budget?.leftMs ?? timeoutMs), 0), signal })
-          const said = await spend(budget, answer)
+          const limitMs = Math.max(Math.min(timeoutMs, budget?.leftMs ?? timeoutMs), 0)
+          const said = await spend(budget, limitMs, () => answerOf(worker, { timeoutMs: limitMs, signal }))
           rest(worker)
           if ('failure' in said) throw new Error(said.failure)
           return 'answer' in said ? said.answer : undefined
@@ -145,23 +148,24 @@ export function openWorkers(script: URL, { size, idleMs = 10_000, maxMegabytes =
   }
 }
 
-async function spend<T>(budget: WorkBudget | undefined, work: () => Promise<T>): Promise<T> {
+async function spend<T>(budget: WorkBudget | undefined, limitMs: number, work: () => Promise<T>): Promise<T> {
   const began = performance.now()
+  let leastMs = 0
   try {
-    const done = await work()
-    if (budget) budget.leftMs -= performance.now() - began
-    return done
+    return await work()
   } catch (error) {
     // A timer may end a millisecond before its time by this clock.
-    if (budget) budget.leftMs = error instanceof WorkEnded ? 0 : budget.leftMs - (performance.now() - began)
+    if (error instanceof TimeOver) leastMs = limitMs
     throw error
+  } finally {
+    if (budget) budget.leftMs -= Math.max(performance.now() - began, leastMs)
   }
 }
 
 /** The next thing that a worker says. @throws WorkEnded */
 async function answerOf(worker: Worker, { timeoutMs, signal }: WorkOptions): Promise<FromWorker> {
   const over = new AbortController()
-  const timer = setTimeout(() => over.abort(new WorkEnded(`took longer than ${timeoutMs / 1_000} seconds`)), timeoutMs)
+  const timer = setTimeout(() => over.abort(new TimeOver(`took longer than ${timeoutMs / 1_000} seconds`)), timeoutMs)
   const ended = AbortSignal.any([over.signal, ...(signal ? [signal] : [])])
   const gone = new AbortController()
   const exited = once(worker, 'exit', { signal: gone.signal }).then(
