@@ -242,6 +242,25 @@ test('what there is no time to show is refused for now, before anybody is asked'
   )
 })
 
+test('an edit waits for its turn, however long others keep the thread busy: an approved one does not fail for that', async () => {
+  using folder = tempFolder({ 'a.txt': 'one\n' })
+  await using work = openTextWork()
+  const edit = fileWrites(createWorkspace({ root: folder.root, ignore: [], maxFileBytes: 1_000_000, work })).find(
+    ({ name }) => name === 'editFile',
+  )
+  // More edits of a long text than can be made in that time, which is more than one edit itself may take.
+  const text = `${'a'.repeat(1_000_000)}b`
+  const one = { oldText: `${'a'.repeat(100)}b`, newText: `${'a'.repeat(100)}b` }
+  const busy = work.run('edit', { text, edits: Array(100_000).fill(one), path: 'other.txt' }, { timeoutMs: 2_500 })
+  const ended = expect(busy).rejects.toThrow('took longer than 2.5 seconds')
+  const { signal } = new AbortController()
+  const args = { path: 'a.txt', edits: [{ oldText: 'one', newText: 'two' }] }
+  const done = edit?.execute(args, { actionId: 'act_1', idempotencyKey: 'key', principalId: undefined, signal })
+  await expect(done).resolves.toMatchObject({ did: 'changed' })
+  await ended
+  expect(readFileSync(join(folder.root, 'a.txt'), 'utf8')).toBe('two\n')
+})
+
 test('a file out and in applies like the shortest diff', () => {
   for (const [before, after] of [
     ['a\nb', 'a\nc'],
