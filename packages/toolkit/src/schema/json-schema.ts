@@ -28,6 +28,7 @@ export function openJsonSchema(schema: JsonSchema): (args: JsonObject) => Argume
   // The validator marks the schema object it is given; ours is hashed and shown, so it gets a copy.
   const copy = toValidator(schema) as Schema
   const lookup = dereference(copy)
+  addTargets(schema, lookup)
   const namesByPattern = JSON.stringify(schema).includes('"patternProperties":')
   return (args) => {
     if (namesByPattern && hasLongName(args)) {
@@ -76,6 +77,33 @@ function toValidator(node: JsonValue): JsonValue {
   return added.length === 0 ? copy : { ...copy, allOf: [...(Array.isArray(copy.allOf) ? copy.allOf : []), ...added] }
 }
 
+/**
+ * Adds what a `$ref` leads to and the validator has not found by itself: it takes a member called `default` or `enum` for data wherever it is,
+ * and knows a name by one of its spellings.
+ */
+function addTargets(schema: JsonSchema, lookup: Record<string, Schema | boolean>): void {
+  const copies = new Map<JsonValue, Schema>()
+  const nodes = Object.values(lookup)
+  // A list that grows while it is walked: what is added may refer to more.
+  for (const node of nodes) {
+    const { $ref, __absolute_ref__: address } = Object(node) as Schema
+    const target = address === undefined || lookup[address] !== undefined ? undefined : resolveRef(schema, String($ref))
+    if (address === undefined || target === undefined) continue
+    const known = copies.get(target)
+    const copy = known ?? (toValidator(target) as Schema)
+    lookup[address] = copy
+    if (known) continue
+    copies.set(target, copy)
+    const base = new URL(address)
+    const pointer = base.hash.slice(1)
+    base.hash = ''
+    for (const [place, inner] of Object.entries(dereference(copy, Object.create(null), base, pointer))) {
+      lookup[place] ??= inner
+      nodes.push(inner)
+    }
+  }
+}
+
 const byName = (schemas: JsonValue): JsonValue =>
   isObject(schemas)
     ? Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, toValidator(schema)]))
@@ -111,7 +139,7 @@ function errorsOf(schema: Schema, lookup: Record<string, Schema | boolean>, args
   } catch (error) {
     if (error instanceof TooMuchText) return whole('tooMuchText')
     if (error instanceof TooLongList) return whole('tooLongList')
-    // It spreads its errors as arguments and so overflows on very many; and a $ref may lead to what the validator takes for data.
+    // It spreads its errors as arguments and so overflows on very many; and a $ref may lead to what is no schema, such as a list.
     return whole('unchecked')
   }
 }
@@ -119,12 +147,18 @@ function errorsOf(schema: Schema, lookup: Record<string, Schema | boolean>, args
 /** Why a schema cannot be used, or undefined. Everything that would throw at the first call is found here, when it is read. */
 function schemaFault(schema: JsonSchema): string | undefined {
   if (schema.type !== 'object') return 'must describe an object (type: object)'
+  const seen = new Set<JsonValue>()
+  /** What a `$ref` leads to is a schema too, also where it is within data. */
+  const targets: [place: string, node: JsonValue][] = []
   const walk = (node: JsonValue, where: string): string | undefined => {
-    if (node === null || typeof node !== 'object') return undefined
+    if (node === null || typeof node !== 'object' || seen.has(node)) return undefined
+    seen.add(node)
     if (Array.isArray(node)) return firstOf(node.entries(), where)
     const place = where || 'its top'
-    if (typeof node.$ref === 'string' && resolveRef(schema, node.$ref) === undefined) {
-      return `has a $ref at ${place} that does not resolve inside the schema: ${node.$ref}`
+    if (typeof node.$ref === 'string') {
+      const target = resolveRef(schema, node.$ref)
+      if (target === undefined) return `has a $ref at ${place} that does not resolve inside the schema: ${node.$ref}`
+      targets.push([`${where}/$ref`.slice(1), target])
     }
     if (node.$recursiveRef !== undefined) return `has a $recursiveRef at ${place}, which JSON Schema 2020-12 does not know: use $ref`
     const fault = patternFault(node)
@@ -137,7 +171,7 @@ function schemaFault(schema: JsonSchema): string | undefined {
     }
     return undefined
   }
-  return walk(schema, '')
+  return walk(schema, '') ?? firstOf(targets, '')
 }
 
 function patternFault({ pattern, patternProperties: names }: JsonObject): string | undefined {

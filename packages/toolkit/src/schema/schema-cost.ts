@@ -1,6 +1,7 @@
 import type { JsonSchema, JsonValue } from '@countersign/core'
 import { NAMED_SCHEMAS } from './keywords.ts'
 import { openPatternBudget, type PatternBudget, patternsIn, TOO_COSTLY } from './pattern-cost.ts'
+import { resolveRef } from './resolve-ref.ts'
 
 const MAX_SCHEMA_LEVELS = 40
 
@@ -57,7 +58,7 @@ function costOf(root: JsonSchema, node: JsonValue | undefined, references: numbe
   }
   let own = 1
   const { $ref } = Array.isArray(node) ? {} : node
-  if (typeof $ref === 'string') own += cost(targetOf(root, $ref), 1)
+  if (typeof $ref === 'string') own += cost(resolveRef(root, $ref), 1)
   for (const keyword of OF_THE_VALUE) for (const child of children(keyword)) own = Math.min(own + cost(child), MAX_CHECKS_PER_VALUE + 1)
   const members = OF_MEMBERS.flatMap(children).map((child) => cost(child))
   const all = Math.max(own, ...members)
@@ -69,14 +70,3 @@ function costOf(root: JsonSchema, node: JsonValue | undefined, references: numbe
 /** Keywords that hold one schema, not a list or a record of them. */
 const isSchemaItself = (keyword: string): boolean =>
   !['allOf', 'anyOf', 'oneOf', 'prefixItems'].includes(keyword) && !NAMED_SCHEMAS.has(keyword)
-
-function targetOf(root: JsonSchema, ref: string): JsonValue | undefined {
-  if (!ref.startsWith('#')) return undefined
-  let node: JsonValue | undefined = root
-  for (const step of ref.split('/').slice(1)) {
-    const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
-    if (node === null || typeof node !== 'object' || !Object.hasOwn(node, key)) return undefined
-    node = Array.isArray(node) ? node[Number(key)] : node[key]
-  }
-  return node
-}
