@@ -47,8 +47,8 @@ export interface EngineOptions {
   /** Called before the start accepts a copy, with what that takes over. Default: does nothing. */
   onAccepting?: ((open: OpenActions) => void) | undefined
   /**
-   * Called when the database is open, before the policy of the configuration comes into force and before any work begins. What it throws
-   * ends the start. Default: does nothing.
+   * Called before the database is opened, which may migrate it, and again when it is open, before the policy of the configuration comes into
+   * force and before any work begins. What it throws ends the start. Default: does nothing.
    */
   beforeStart?: (() => Promise<void>) | undefined
 }
@@ -129,7 +129,15 @@ export async function openEngine({
   beforeStart,
   ...options
 }: EngineOptions): Promise<Engine> {
-  const runtime = await openRuntime(database, { clock, executions: executions.perProcess, modelCalls, instance, log: options.log })
+  const { log } = options
+  const runtime = await openRuntime(database, {
+    clock,
+    executions: executions.perProcess,
+    modelCalls,
+    instance,
+    log,
+    beforeOpen: beforeStart,
+  })
   try {
     await beforeStart?.()
     const isAlone = database.kind === 'sqlite'

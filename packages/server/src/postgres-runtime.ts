@@ -21,8 +21,9 @@ import { type Database, enqueueJobs, findNewer, type Outbox, openPostgres, thisM
 /** Opens the runtime of one of several processes on one Postgres. */
 export async function openPostgresRuntime(
   { url, directUrl }: Database & { kind: 'postgres' },
-  { clock: given, executions, modelCalls, instance, log }: RuntimeOptions,
+  { clock: given, executions, modelCalls, instance, log, beforeOpen }: RuntimeOptions,
 ): Promise<Runtime> {
+  await beforeOpen?.()
   const stack = new AsyncDisposableStack()
   try {
     let tell = (_outbox: Outbox) => {}

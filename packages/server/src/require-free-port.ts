@@ -2,9 +2,9 @@ import { createServer } from 'node:net'
 import type { Settings } from './config/index.ts'
 
 /**
- * Fails where another program listens on the port. Asked before the first change to the policy: a start that fails because its port is taken
- * must not have put another policy in force or begun work. Nobody listens afterwards until the server does, because a browser's `EventSource`
- * does not reconnect after an answer such as 503.
+ * Fails where another program listens on the port. Asked before the database is opened, and again before the policy changes: a start that fails
+ * because its port is taken must not have migrated the database, put another policy in force or begun work. Nobody listens afterwards until the
+ * server does, because a browser's `EventSource` does not reconnect after an answer such as 503.
  * @throws Error in words that say so.
  */
 export async function requireFreePort({ host, port }: Pick<Settings, 'host' | 'port'>): Promise<void> {

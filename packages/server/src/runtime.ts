@@ -17,7 +17,7 @@ import {
 import { handleCommit } from './handle-commit.ts'
 import { type Guard, type InstanceSettings, openGuard } from './instance/index.ts'
 import { createTally, type Tally } from './metrics/index.ts'
-import { type Database, openSqlite, type Store } from './store/index.ts'
+import { type Database, openSqlite, ownFolder, type Store } from './store/index.ts'
 
 /** The base of the engine: the store, and the services that drive the work. */
 export interface Runtime {
@@ -45,6 +45,8 @@ export interface RuntimeOptions {
   modelCalls: number
   instance: InstanceSettings
   log: Logger
+  /** Called before anything of the database is changed; in a data folder, once it is this process's own. Default: does nothing. */
+  beforeOpen: (() => Promise<void>) | undefined
 }
 
 export async function openRuntime(database: Database, options: RuntimeOptions): Promise<Runtime> {
@@ -56,8 +58,16 @@ export async function openRuntime(database: Database, options: RuntimeOptions): 
 
 async function openSqliteRuntime(
   database: Database & { kind: 'sqlite' },
-  { clock = systemClock, modelCalls, instance, log }: RuntimeOptions,
+  { clock = systemClock, modelCalls, instance, log, beforeOpen }: RuntimeOptions,
 ): Promise<Runtime> {
+  // Where another process owns the folder, that is said, and not that its port is taken, too.
+  const owner = ownFolder(database.dataDir)
+  try {
+    await beforeOpen?.()
+  } catch (error) {
+    owner.close()
+    throw error
+  }
   const hub: EventHub = createEventHub({ log, othersWrite: (changed) => pollSqliteChanges({ store, clock, changed }) })
   const dispatch = createDispatch(log, clock, modelCalls)
   const timers = createTimers({ clock, background: dispatch.background })
@@ -68,6 +78,7 @@ async function openSqliteRuntime(
   let guard: Guard | undefined
   const store: Store = openSqlite({
     dataDir: database.dataDir,
+    owner,
     acceptLoss: database.acceptLoss,
     onMigrate: (migration, left) => log.info({ migration, left }, 'database.migrating'),
     onDamage: (problem) => log.fatal({ problem }, 'database.damaged'),

@@ -1,9 +1,11 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { dumpDatabase } from '../../../../verification/testing/database.ts'
 import { runCommandLine } from '../../../../verification/testing/run-command.ts'
+import { openTestDatabase } from '../../../../verification/testing/test-database.ts'
 import { startTestServer, temporaryFolder } from '../../../../verification/testing/test-server.ts'
 
 test('serve ends when another program listens at its port', async () => {
@@ -20,6 +22,22 @@ test('serve ends when another program listens at its port', async () => {
       `countersign: port ${port} is in use: stop what listens there, or choose another with --port (0 takes any free one)\n`,
     )
     expect([code, stdout]).toEqual([1, ''])
+  } finally {
+    other.close()
+  }
+})
+
+test.each(['sqlite', 'postgres'])('%s: a start that fails because its port is taken does not migrate the database', async (kind) => {
+  using folder = temporaryFolder()
+  await using postgres = kind === 'postgres' ? await openTestDatabase({ isEmpty: true }) : undefined
+  const other = createServer()
+  await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))
+  try {
+    const { port } = other.address() as AddressInfo
+    const place = { dataDir: join(folder.path, 'data'), environment: postgres ? { DATABASE_URL: postgres.url } : {} }
+    await expect(startTestServer({ config: {}, place, flags: { port } })).rejects.toThrow(`port ${port} is in use`)
+    expect(existsSync(join(place.dataDir, 'countersign.db'))).toBe(false)
+    if (postgres) expect(await dumpDatabase({ kind: 'postgres', url: postgres.url })).toEqual({})
   } finally {
     other.close()
   }

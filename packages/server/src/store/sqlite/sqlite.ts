@@ -44,6 +44,8 @@ const PRAGMAS = `
 export interface SqliteOptions {
   /** Folder of the database; created when missing. */
   dataDir: string
+  /** What {@link ownFolder} gave for the folder; closed with the store. Default: the folder is taken here. */
+  owner?: Lock | undefined
   /** Called after each commit with the outboxes of its transactions, in their order. */
   onCommitted(outbox: Outbox): void
   /** True starts a new database when the old one, or its newest commits, are lost; the remaining files are moved aside. Default false. */
@@ -68,10 +70,15 @@ export class DataFolderInUse extends Error {
  * @throws DataFolderInUse; Error when SQLite is too old, the folder cannot be written, the database is newer than this
  * code, or it is lost or damaged.
  */
-export function openSqlite({ dataDir, onCommitted, acceptLoss = false, onDamage, onMigrate, checkMs }: SqliteOptions): Store {
-  const owner = own(dataDir)
-  // A second process on the same folder would take this one's executing actions for lost ones.
-  if (!owner) throw new DataFolderInUse(dataDir)
+export function openSqlite({
+  dataDir,
+  owner = ownFolder(dataDir),
+  onCommitted,
+  acceptLoss = false,
+  onDamage,
+  onMigrate,
+  checkMs,
+}: SqliteOptions): Store {
   const { db, isChecked } = openOwned(dataDir, owner, { acceptLoss, onMigrate, checkMs })
   return openStore({ db, dataDir, lock: owner, onCommitted, onDamage, isChecked, state: keepState(dataDir, lastPlaceOf(db)) })
 }
@@ -105,6 +112,17 @@ export function openSqliteBeside(dataDir: string, onMigrate?: OnMigrate): Store 
   const lock: Lock = owner ?? { close: () => undefined }
   const db = owner ? openOwned(dataDir, lock, { onMigrate }).db : openDatabase(dataDir, lock, requireMigrated)
   return openStore({ db, dataDir, lock, onCommitted: () => undefined })
+}
+
+/**
+ * Takes a data folder for this process, creating it when it is missing: a second process on the same folder would take the executing actions
+ * of the first for lost ones.
+ * @throws DataFolderInUse; Error when the folder cannot be written.
+ */
+export function ownFolder(dataDir: string): Lock {
+  const owner = own(dataDir)
+  if (!owner) throw new DataFolderInUse(dataDir)
+  return owner
 }
 
 /** Creates the folder when it is missing, and locks it; undefined when another process holds the lock. */
