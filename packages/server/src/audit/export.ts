@@ -50,8 +50,8 @@ export async function* exportLines({ store, key, nowMs, remembered, since, until
       yield take(headLine(head))
     }
     // A redaction blanks sealed rows at once, and the row that says so is sealed later. Without it the file would look as if data was taken away.
-    const isWhole = until !== undefined || [...blanked].every((actionId) => saidBlanked.has(actionId))
-    if (isWhole || !(await sealMore?.())) break
+    const unsaid = until === undefined ? [...blanked].filter((actionId) => !saidBlanked.has(actionId)) : []
+    if (!(await isSaidLater(store, unsaid, before?.last_id)) || !(await sealMore?.())) break
   }
   end.lines = digest.digest('base64url')
   yield `${endLine(end, key.sign(endText(end)))}\n`
@@ -67,6 +67,13 @@ export async function* exportCsv({ store, since, until }: ExportOptions): AsyncG
       if (fitting.length > 0) yield fitting.map(csvOf).join('')
     }
   }
+}
+
+/** True where a row after this place records one of these redactions. It may have been lost, with an accepted loss: then no seal brings it. */
+async function isSaidLater(store: Store, actionIds: readonly string[], after = 0): Promise<boolean> {
+  if (actionIds.length === 0) return false
+  const recorded = new Set((await store.read(() => audit.redactedAfter.all({ after }))).map(({ action_id }) => action_id))
+  return actionIds.some((actionId) => recorded.has(actionId))
 }
 
 async function* headsOf(store: Store, since = 0, until = Number.MAX_SAFE_INTEGER): AsyncGenerator<Head> {

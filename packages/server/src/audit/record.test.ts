@@ -165,6 +165,45 @@ test('nothing is sealed past a row that may still be committed', async () => {
   expect(await verifyExport(exported.split('\n').slice(0, -1))).toMatchObject({ problem: undefined, rows: 2, heads: { first: 1, last: 1 } })
 })
 
+test.each(STORES)('an export seals for a redaction that is recorded, and not for one whose row was lost ($database)', async ({ open }) => {
+  await using temp = await open()
+  const { store } = temp
+  await savePersons(store)
+  const key = await openAuditKey(store, undefined)
+  const write = (actionId: string, kind: 'proposed' | 'redacted') =>
+    store.transact(function* (outbox) {
+      yield* lock(actionId)
+      if (kind === 'redacted') yield* audit.blankRows({ scope: actionId, actionId })
+      yield* appendToScope(outbox, actionId, { kind, actor: ana.id, actionId, data: {} }, 1)
+    })
+  const actionIds = ['act_said', 'act_lost'] as const
+  for (const actionId of actionIds) await write(actionId, 'proposed')
+  const seal = async () => {
+    while (!(await sealAll(store, key, () => 2))) await new Promise(setImmediate)
+  }
+  await seal()
+  let seals = 0
+  const exported = async () => {
+    seals = 0
+    const lines = exportLines({
+      ...{ store, key, nowMs: 3 },
+      async sealMore() {
+        await seal()
+        return ++seals < 50
+      },
+    })
+    return verifyExport((await text(lines)).split('\n').slice(0, -1), [key.publicKey])
+  }
+  await write('act_said', 'redacted')
+  expect(await exported()).toMatchObject({ problem: undefined, rows: 3, redacted: 1 })
+  expect(seals).toBe(1)
+  await store.transact(() => audit.blankRows({ scope: 'act_lost', actionId: 'act_lost' }))
+  // Rows that come meanwhile are no reason to look for it among them.
+  await write('act_other', 'proposed')
+  expect(await exported()).toMatchObject({ problem: 'the data of act_lost was removed, and no redaction is recorded', rows: 3 })
+  expect(seals).toBe(0)
+})
+
 test('a key file that cannot be used is named', async () => {
   await using temp = await openTempSqlite()
   using folder = temporaryFolder()

@@ -133,6 +133,17 @@ export const headRange = question<{ since: number; until: number }, { first: num
     .where('first_at', '<', p.until),
 )
 
+/** The actions whose redaction is recorded after a place. */
+export const redactedAfter = question<{ after: number }, { action_id: string }>((db, p) =>
+  db
+    .selectFrom('audit')
+    .select('action_id')
+    .$narrowType<{ action_id: string }>()
+    .where('id', '>', p.after)
+    .where('kind', '=', 'redacted')
+    .where('action_id', 'is not', null),
+)
+
 /** Heads after `after` up to `last`, in order. */
 export const headsUpTo = question<{ after: number; last: number; limit: number }, AuditHeadRow>((db, p) =>
   db.selectFrom('audit_head').selectAll().where('number', '>', p.after).where('number', '<=', p.last).orderBy('number').limit(p.limit),
