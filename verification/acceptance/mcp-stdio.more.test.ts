@@ -84,11 +84,12 @@ test('countersign mcp -- program: SDK 2.4.0 (2026-07-28) reads at once, and a fi
   expect(second.stderr).toContain(`another client or window already has this running, with its data in ${join(folder.path, 'data')}`)
 })
 
-test('countersign mcp -- program keeps its data apart from the database that DATABASE_URL names, and its program may still use that', async () => {
+test('countersign mcp -- program keeps its data apart from the database that DATABASE_URL or COUNTERSIGN_DATA names, and its program may still use that', async () => {
   using folder = temporaryFolder()
   const program = counterpart('@modelcontextprotocol/server-filesystem/dist/index.js')
   const installation = {
     HOME: folder.path,
+    COUNTERSIGN_DATA: join(folder.path, 'team'),
     DATABASE_URL: 'postgres://127.0.0.1:9/team',
     DATABASE_DIRECT_URL: 'postgres://127.0.0.1:9/team',
     COUNTERSIGN_AUDIT_KEY_FILE: join(folder.path, 'audit.key'),

@@ -7,7 +7,7 @@ import { createLog } from '../log.ts'
 import { isPortTaken } from '../require-free-port.ts'
 import { nameOf, startServer } from '../server.ts'
 import { openBrowser } from './open-browser.ts'
-import { type ServerFlags, withServerFlags } from './options.ts'
+import { type ServerFlags, withoutData, withServerFlags } from './options.ts'
 import { runUntilStopped } from './run-until-stopped.ts'
 import { say } from './say.ts'
 import { sayAccepting, sayHeld } from './say-held.ts'
@@ -34,7 +34,7 @@ interface DemoFlags extends ServerFlags {
 /** `countersign demo`: shop, remote brain, server and console in one process, without a key or an account. */
 export const demoCommand = (environment: Environment): Command =>
   withServerFlags(new Command('demo').description('run the order desk example: shop, agent and console, no key needed'), {
-    readsDatabaseUrl: false,
+    readsData: false,
   })
     .option(
       '--model <provider/model>',
@@ -46,9 +46,7 @@ export const demoCommand = (environment: Environment): Command =>
 
 async function runDemo(flags: DemoFlags, environment: Environment): Promise<void> {
   if (!existsSync(join(SHOP, 'countersign.yaml'))) throw new Error('the demo needs a checkout of the repository: examples/shop is not here')
-  // What the environment names is the database of an installation, whose policy the one of the example would replace.
-  const { DATABASE_URL: _, DATABASE_DIRECT_URL: __, ...own } = environment
-  const settings = readSettings({ logLevel: environment.COUNTERSIGN_LOG_LEVEL ?? 'warn', ...flags }, own)
+  const settings = readSettings({ logLevel: environment.COUNTERSIGN_LOG_LEVEL ?? 'warn', ...flags }, withoutData(environment))
   const started: (() => Promise<void>)[] = []
   const closeAll = async () => {
     for (const close of started.reverse()) await close()
@@ -74,7 +72,8 @@ async function runDemo(flags: DemoFlags, environment: Environment): Promise<void
     say(`  Agents        ${config.agents.map((agent) => `${agent.name} (${agent.model})`).join(', ')}`)
     say(`  Data          ${nameOf(settings.database)}`)
     await sayHeld(server.engine.hold, server.url)
-    if (link !== undefined) sayLink(link, settings, 'npm run countersign --')
+    // The command reads the environment.
+    if (link !== undefined) sayLink(link, settings, { program: 'npm run countersign --', usualFolder: environment.COUNTERSIGN_DATA })
     say('')
     say(
       '  Try: "What is open?", "Mark ORD-001 as processing", "Cancel ORD-003 and ORD-004". Stop it with Ctrl-C and start it again: nothing is lost.',

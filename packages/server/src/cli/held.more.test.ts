@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Action } from '@countersign/core'
@@ -26,10 +26,11 @@ interface Running extends AsyncDisposable {
 }
 
 /** Runs a command until it has printed `last`. */
-async function start(args: readonly string[], last: RegExp, environment: Record<string, string> = {}): Promise<Running> {
+async function start(args: readonly string[], last: RegExp, environment: Record<string, string> = {}, cwd?: string): Promise<Running> {
   const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, ...args], {
     env: { ...COMPILE_CACHE, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
+    cwd,
   })
   const ended = once(child, 'exit')
   const end = (signal: 'SIGTERM' | 'SIGKILL') => async () => {
@@ -179,13 +180,18 @@ test('demo on a copied folder is held, and --hold with --accept-copy is refused'
 
 test('demo leaves the database of the environment alone', { timeout: 600_000 }, async () => {
   using folder = temporaryFolder()
-  const args = ['demo', '--data', folder.path, '--port', '0', '--shop-port', '0', '--brain-port', '0', '--no-open']
-  const elsewhere = { DATABASE_URL: 'postgres://127.0.0.1:9/team', DATABASE_DIRECT_URL: 'postgres://127.0.0.1:9/team' }
-  await using demo = await start(args, /Stop it with Ctrl-C/, elsewhere)
-  expect(demo.said).toContain(`Data          ${folder.path}\n`)
-  expect(existsSync(join(folder.path, 'countersign.db'))).toBe(true)
+  const args = ['demo', '--port', '0', '--shop-port', '0', '--brain-port', '0', '--no-open']
+  const data = join(realpathSync(folder.path), '.countersign')
+  const elsewhere = {
+    COUNTERSIGN_DATA: join(folder.path, 'team'),
+    ...{ DATABASE_URL: 'postgres://127.0.0.1:9/team', DATABASE_DIRECT_URL: 'postgres://127.0.0.1:9/team' },
+  }
+  await using demo = await start(args, /Stop it with Ctrl-C/, elsewhere, folder.path)
+  expect(readdirSync(folder.path)).toEqual(['.countersign'])
+  expect(existsSync(join(data, 'countersign.db'))).toBe(true)
+  expect(demo.said, 'there, sign-in would look in the folder of the environment').toContain(`sign-in --data ${data}\n`)
   // Only the command line names another database.
-  const named = await runCommandLine([...args, '--database-url', 'postgres://127.0.0.1:9/team'])
+  const named = await runCommandLine([...args, '--data', folder.path, '--database-url', 'postgres://127.0.0.1:9/team'])
   expect(named.code).toBe(1)
   expect(named.stderr).toContain('ECONNREFUSED')
 })

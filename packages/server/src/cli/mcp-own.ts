@@ -16,6 +16,7 @@ import {
 import { createLog } from '../log.ts'
 import { type RunningServer, startServer } from '../server.ts'
 import { DataFolderInUse } from '../store/index.ts'
+import { withoutData } from './options.ts'
 import { quoted } from './own-command.ts'
 import { complain } from './say.ts'
 import { signInCommandLine } from './sign-in.ts'
@@ -27,16 +28,6 @@ export interface McpFlags extends Pick<SettingsFlags, 'config' | 'data' | 'port'
   policy?: string
   env?: string[]
 }
-
-/** They belong to the server of an installation, which may run in the same environment. */
-const OF_AN_INSTALLATION = [
-  'DATABASE_URL',
-  'DATABASE_DIRECT_URL',
-  'COUNTERSIGN_INSTANCE_FILE',
-  'COUNTERSIGN_INSTANCE_TOKEN',
-  'COUNTERSIGN_AUDIT_KEY_FILE',
-  'COUNTERSIGN_AUDIT_HEAD_FILE',
-]
 
 interface Own {
   key: string
@@ -55,15 +46,14 @@ const GROUP = 'tools'
  */
 export async function startOwn(command: readonly string[], flags: McpFlags, environment: Environment): Promise<Own> {
   const { config: file, data, port, logLevel } = flags
-  const own = Object.fromEntries(Object.entries(environment).filter(([name]) => !OF_AN_INSTALLATION.includes(name)))
   const settings = readSettings(
     {
       config: file,
-      data: data ?? environment.COUNTERSIGN_DATA ?? dataFolderOf(command, file ?? environment.COUNTERSIGN_CONFIG),
+      data: data ?? dataFolderOf(command, file ?? environment.COUNTERSIGN_CONFIG),
       port: port ?? environment.COUNTERSIGN_PORT ?? (await usualPortOrAny()),
       logLevel: logLevel ?? environment.COUNTERSIGN_LOG_LEVEL ?? 'warn',
     },
-    own,
+    withoutData(environment),
   )
   const config = command.length > 0 ? await wrap(command, flags, environment) : await loadOwn(settings.configFile, environment)
   const unknown = whyNotAgent(config, flags.agent)

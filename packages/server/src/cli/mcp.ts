@@ -11,7 +11,7 @@ who decides in the console: its address is printed on standard error.
 
 Examples:
   countersign mcp -- npx -y @modelcontextprotocol/server-filesystem ~/work
-      another MCP server behind the gate, with a database of its own under ~/.countersign (it does not use DATABASE_URL)
+      another MCP server behind the gate, with a database of its own under ~/.countersign (it uses neither DATABASE_URL nor COUNTERSIGN_DATA)
   countersign mcp --env GITHUB_TOKEN -- npx -y some-github-server
       the same; the program gets this variable, too
   countersign mcp --config countersign.yaml
@@ -41,10 +41,7 @@ export const mcpCommand = (environment: Environment): Command =>
     .option('--key <key>', 'its key; better in COUNTERSIGN_KEY, where other users of this machine do not see it')
     .option('--agent <name>', 'offer the tools of this agent only')
     .option('--port <number>', 'port of the console (COUNTERSIGN_PORT, default 4319, or any free one)')
-    .option(
-      '--data <folder>',
-      'where the embedded database is (COUNTERSIGN_DATA, default: one for each command or configuration under ~/.countersign)',
-    )
+    .option('--data <folder>', 'where the embedded database is (default: one for each command or configuration under ~/.countersign)')
     .option('--log-level <level>', 'fatal, error, warn, info, debug, trace or silent (COUNTERSIGN_LOG_LEVEL, default warn)')
     .addHelpText('after', HELP)
     .action((command: string[], flags: McpFlags) => runMcp(command, flags, environment))

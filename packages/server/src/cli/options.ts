@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Environment } from '../config/index.ts'
 
 /** The flags that say where the data is. */
 export interface DataFlags {
@@ -34,17 +35,35 @@ export interface ServerFlags extends DataFlags {
 const SERVER_HELP = `
 Exit code: 0 when it was stopped by Ctrl + C or by a signal, 1 when it could not start. 130 when a second signal stopped it at once.`
 
-/** @param how Whether the variables of the environment name the database, too. */
-export const withServerFlags = (command: Command, { readsDatabaseUrl = true } = {}): Command =>
+/** The variables that name the data of an installation, whose server may run in the same environment. */
+const OF_AN_INSTALLATION = [
+  'COUNTERSIGN_DATA',
+  'DATABASE_URL',
+  'DATABASE_DIRECT_URL',
+  'COUNTERSIGN_INSTANCE_FILE',
+  'COUNTERSIGN_INSTANCE_TOKEN',
+  'COUNTERSIGN_AUDIT_KEY_FILE',
+  'COUNTERSIGN_AUDIT_HEAD_FILE',
+]
+
+/**
+ * Returns the environment of a server with data of its own: with that of an installation it would put its policy in the place of the one in
+ * force there.
+ */
+export const withoutData = (environment: Environment): Environment =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => !OF_AN_INSTALLATION.includes(name)))
+
+/** @param how Whether the variables of the environment name the data, too. */
+export const withServerFlags = (command: Command, { readsData = true } = {}): Command =>
   command
     .option('--port <number>', 'port to listen on; 0 takes any free one (COUNTERSIGN_PORT, default 4319)')
     .option('--host <address>', 'address to listen on (COUNTERSIGN_HOST, default 127.0.0.1)')
-    .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default ./.countersign)')
+    .option('--data <folder>', `where the embedded database is (${readsData ? 'COUNTERSIGN_DATA, ' : ''}default ./.countersign)`)
     .option('--accept-loss', 'start although the data folder lost its database or its newest commits; its remaining files are moved aside')
-    .option('--database-url <url>', `Postgres 15 or newer instead of the embedded database${readsDatabaseUrl ? ' (DATABASE_URL)' : ''}`)
+    .option('--database-url <url>', `Postgres 15 or newer instead of the embedded database${readsData ? ' (DATABASE_URL)' : ''}`)
     .option(
       '--database-direct-url <url>',
-      `the same database past a pooler in transaction mode${readsDatabaseUrl ? ' (DATABASE_DIRECT_URL)' : ''}`,
+      `the same database past a pooler in transaction mode${readsData ? ' (DATABASE_DIRECT_URL)' : ''}`,
     )
     .option('--max-executions <number>', 'actions that this process executes at a time (COUNTERSIGN_MAX_EXECUTIONS, default 128)')
     .option('--max-executions-per-session <number>', 'the same for one session (COUNTERSIGN_MAX_EXECUTIONS_PER_SESSION, default 8)')

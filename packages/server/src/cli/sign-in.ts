@@ -86,14 +86,26 @@ async function answers({ origin }: SignInFile): Promise<boolean> {
   }
 }
 
-/** Returns the command that prints another link for the server with these settings. @param program How this command is run here. */
-export function signInCommandLine({ dataDir }: Pick<Settings, 'dataDir'>, program = ownCommand(import.meta.filename)): string {
+/**
+ * Returns the command that prints another link for the server with these settings.
+ * @param program How this command is run here.
+ * @param usualFolder The data folder that the command takes if none is named.
+ */
+export function signInCommandLine(
+  { dataDir }: Pick<Settings, 'dataDir'>,
+  program = ownCommand(import.meta.filename),
+  usualFolder = USUAL_FOLDER,
+): string {
   const folder = resolve(dataDir)
-  return folder === resolve(USUAL_FOLDER) ? `${program} sign-in` : `${program} sign-in --data ${quoted(folder)}`
+  return folder === resolve(usualFolder) ? `${program} sign-in` : `${program} sign-in --data ${quoted(folder)}`
 }
 
 /** Tells the person who started a server how to sign in. */
-export function sayLink(link: string, settings: Pick<Settings, 'dataDir'>, program?: string): void {
+export function sayLink(
+  link: string,
+  settings: Pick<Settings, 'dataDir'>,
+  { program, usualFolder }: { program?: string; usualFolder?: string | undefined } = {},
+): void {
   say(`  Sign in       ${link}`)
-  say(`                The link works once, for ten minutes. For another one: ${signInCommandLine(settings, program)}`)
+  say(`                The link works once, for ten minutes. For another one: ${signInCommandLine(settings, program, usualFolder)}`)
 }
