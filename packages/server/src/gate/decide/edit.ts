@@ -10,7 +10,7 @@ import { isInForce } from '../policy.ts'
 import { requireFittingArguments } from '../propose/argument-size.ts'
 import type { PreparedAction } from '../propose/prepare.ts'
 import { prepareAgain } from '../propose/prepare-again.ts'
-import { textOf } from '../propose/same-preview.ts'
+import { isSameOldValue } from '../propose/same-preview.ts'
 import { viewAction } from '../read/view.ts'
 import { transactOnce } from '../transact-once.ts'
 import { alreadyDecided, changedSinceShown, decide, findForVote, names, takeVote } from './decide.ts'
@@ -121,8 +121,12 @@ function sawTarget(row: ActionRow, { preview, previewError, precondition, headli
   // A diff holds old and new in one, so that only what it rests on tells whether the old is the same.
   if (preview?.some(({ diff }) => diff !== undefined) && precondition !== row.precondition) return false
   const shown: PreviewField[] = stored.previewOf(row) ?? []
-  const before = new Map(shown.map(({ field, oldValue }) => [field, textOf(oldValue)]))
-  return (preview ?? []).every(({ field, oldValue }) => !before.has(field) || before.get(field) === textOf(oldValue))
+  const before = new Map(shown.map((one) => [one.field, one]))
+  return (preview ?? []).every((one) => {
+    const was = before.get(one.field)
+    if (was?.diff !== undefined && precondition !== row.precondition) return false
+    return was === undefined || isSameOldValue(was, one)
+  })
 }
 
 const wordsOf = (...texts: readonly string[]): Set<string> => new Set(texts.flatMap((text) => text.match(/[\p{L}\p{N}]+/gu) ?? []))

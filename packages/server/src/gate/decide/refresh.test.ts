@@ -175,3 +175,39 @@ test('another diff of the same change, as a busy server draws it, is no new revi
     revised: { reason: 'b.txt is not what it was when this was shown: the diff is another one now.' },
   })
 })
+
+test('an edit counts where only the diff of what its editor saw is drawn in another way by now, and not where the text is another one', async () => {
+  const texts = { oldValue: 'one\ntwo\n', newValue: 'one\n2\n' }
+  const diff = '--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n'
+  let drawn: Omit<PreviewField, 'field'> = { diff }
+  let head = 'head 7fd1'
+  const commit = defineTool({
+    name: 'commit',
+    description: 'Commit',
+    input: z.object({ message: z.string() }),
+    effect: 'write',
+    preview: ({ message }) => [
+      { field: 'message', newValue: message },
+      { field: 'a.txt', ...drawn },
+    ],
+    precondition: () => head,
+    execute: () => undefined,
+  })
+  await using gate = await openGate([commit])
+  const { propose, decide } = gate.engine.gate
+  const edited = async (before: typeof drawn, after: typeof drawn, moved = head) => {
+    drawn = before
+    const { id, digest } = await propose({ tool: 'own.commit', arguments: { message: 'Fix' } }, { principal: ana })
+    drawn = after
+    head = moved
+    const edit = { verdict: 'approve', revision: 1, digest, arguments: { message: 'Fix it' } } as const
+    const { revision, votes } = await decide(id, edit, { principal: ben })
+    expect(revision).toBe(2)
+    return votes.length
+  }
+  expect([await edited({ diff }, texts), await edited(texts, { diff }), await edited(texts, texts)]).toEqual([1, 1, 1])
+  expect([await edited({ diff }, { ...texts, oldValue: 'one\n3\n' }), await edited({ ...texts, oldValue: 'one\n3\n' }, { diff })]).toEqual([
+    0, 0,
+  ])
+  expect(await edited({ diff }, texts, 'head 9ab2')).toBe(0)
+})

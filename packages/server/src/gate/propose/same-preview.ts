@@ -20,6 +20,17 @@ export function isSameField(shown: PreviewField, now: PreviewField | undefined):
   return was !== undefined && is !== undefined && writtenOf(restOf(shown)) === writtenOf(restOf(now)) && isSameChange(was, is)
 }
 
+/**
+ * True when both show the same old value. Of a diff and both texts, only the lines of the diff are compared: the precondition tells whether the
+ * rest is the same.
+ */
+export function isSameOldValue(shown: PreviewField, now: PreviewField): boolean {
+  if (shown.diff === now.diff || (shown.diff !== undefined && now.diff !== undefined))
+    return textOf(shown.oldValue) === textOf(now.oldValue)
+  const [was, is] = [readChange(shown), readChange(now)]
+  return was !== undefined && is !== undefined && oldLinesOf(was, is) !== undefined
+}
+
 const writtenOf = (field: Partial<PreviewField>): string | undefined => textOf(JSON.parse(JSON.stringify(field)))
 
 const restOf = ({ diff: _, oldValue: _old, newValue: _new, ...rest }: PreviewField): Partial<PreviewField> => rest
@@ -93,19 +104,26 @@ const endedBy = (line: string | undefined, { old, now }: Hunk): string[][] => {
  */
 function isSameChange(a: TextChange, b: TextChange): boolean {
   if (a.head !== undefined && b.head !== undefined ? a.head !== b.head : !hasOnlyNames(a.head ?? b.head ?? '')) return false
+  const known = oldLinesOf(a, b)
+  if (!known) return false
   const hunks = [...a.hunks, ...b.hunks]
-  const length = a.length ?? b.length ?? Number.POSITIVE_INFINITY
-  const known = new Map<number, string>()
-  for (const { at, old } of hunks) {
-    if (at + old.length > length) return false
-    for (const [index, line] of old.entries()) {
-      if ((known.get(at + index) ?? line) !== line) return false
-      known.set(at + index, line)
-    }
-  }
   const places = [...new Set([...known.keys(), ...hunks.flatMap(({ at, old }) => [at, at + old.length])])].sort((x, y) => x - y)
   const [left, right] = [a, b].map((change) => JSON.stringify(changed(change, known, places)))
   return left === right
+}
+
+/** Returns the old lines that either shows, by their place; undefined where the two do not fit one text. */
+function oldLinesOf(a: TextChange, b: TextChange): ReadonlyMap<number, string> | undefined {
+  const length = a.length ?? b.length ?? Number.POSITIVE_INFINITY
+  const known = new Map<number, string>()
+  for (const { at, old } of [...a.hunks, ...b.hunks]) {
+    if (at + old.length > length) return undefined
+    for (const [index, line] of old.entries()) {
+      if ((known.get(at + index) ?? line) !== line) return undefined
+      known.set(at + index, line)
+    }
+  }
+  return known
 }
 
 /** The names are those of the field that has the diff. */
