@@ -163,6 +163,13 @@ for (const [name, shop, told] of ANSWERS) {
   })
 }
 
+test('a number that no double stands for is reported as its text, as the server reads it: the id of what was created is not lost', async () => {
+  const body = '{"id":1234567890123456789,"rate":0.12345678901234567890123,"count":2}'
+  await using scene = await open({ shop: (_, response) => response.end(body) })
+  await scene.run()
+  expect(scene.told()).toEqual([{ epoch: 3, output: { id: '1234567890123456789', rate: '0.12345678901234567890123', count: 2 } }])
+})
+
 test('a 202 promises nothing where the server can check the outcome; elsewhere it is the result', async () => {
   const shop: Route = (_, response) => json(response, { message: 'queued' }, 202)
   await using checked = await open({ shop, claim: () => ({ canVerify: true }) })

@@ -1,5 +1,5 @@
 import type { Action, Claim, ClientRequest, ClientResultBody, JsonObject, JsonValue } from '@countersign/core'
-import { saidFailure } from '@countersign/core/text'
+import { parseJson, saidFailure } from '@countersign/core/text'
 import { isApiError } from './api-error.ts'
 import type { ChangeOptions, Client } from './client.ts'
 import { untilItWorks } from './reconnect.ts'
@@ -169,7 +169,7 @@ const MAY_HAVE_ACTED: ReadonlySet<number> = new Set([301, 302, 303, 408])
 type Sent = { target: string; isWrite: boolean; canVerify: boolean }
 
 function readAnswer({ target, isWrite, canVerify }: Sent, { status, type }: Response, text: string): Outcome {
-  const body = parse(text)
+  const body = readBody(text)
   const words = wordsOf(typeof body === 'object' && body !== null ? Object(body) : {})
   const tells = `(${status})${words ? `: ${words}` : ''}.`
   // Where a browser hides the status of a redirect, it may have been one of these.
@@ -186,12 +186,13 @@ function wordsOf({ detail, error, message }: JsonObject): string | undefined {
   return [detail, error, message].find((word) => typeof word === 'string')?.replace(/\.$/, '')
 }
 
-function parse(text: string): JsonValue {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+/** The caller's own service answers, so nothing bounds the size here; the server bounds what it is told. */
+const UNBOUNDED = { maxBytes: Number.POSITIVE_INFINITY, keepsNumbers: true }
+
+/** JSON with the text of each number that no double stands for, such as an id of 64 bits, or else the text: as the server reads its own answers. */
+function readBody(text: string): JsonValue {
+  const parsed = parseJson(text, UNBOUNDED)
+  return parsed.ok ? parsed.value : text
 }
 
 /** Node reports this for a connection that was never made. */
