@@ -1,8 +1,8 @@
 import { PolicyDocument, type PolicyRule } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { cpuTimeMs } from '../../../../verification/testing/cpu-time.ts'
+import { withTurns } from '../../../../verification/testing/with-turns.ts'
 import { findRuleReach } from './rule-reach.ts'
-import { withTurns } from './testing/with-turns.ts'
 
 const TOOLS = [
   { name: 'bank.refund', group: 'bank', effect: 'write' as const },

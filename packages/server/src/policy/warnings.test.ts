@@ -1,6 +1,6 @@
 import { PolicyDocument } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { withTurns } from './testing/with-turns.ts'
+import { withTurns } from '../../../../verification/testing/with-turns.ts'
 import { warningsAbout } from './warnings.ts'
 
 test('what very many rules name is looked for in every tool, and other requests are served meanwhile', async () => {
