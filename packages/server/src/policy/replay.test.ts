@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { openBareGate } from '../../../../verification/testing/bare-gate.ts'
 import { openTempSqlite } from '../../../../verification/testing/temp-store.ts'
+import { withTurns } from '../../../../verification/testing/with-turns.ts'
 import { type ActionRow, actions, principals, sessions, type Tx } from '../store/index.ts'
 import { anAction } from '../store/testing/an-action.ts'
 import { compilePolicy } from './compile.ts'
@@ -168,6 +169,13 @@ test('many calls are read in pages of 500, the newest first, up to the limit: th
   expect(await counts(10_000, elapsed(0, 7_999))).toEqual([1_000, 0, true])
   expect(await counts(10_000, elapsed(0))).toEqual([500, 0, true])
   expect(await counts(10_000, elapsed(8_000))).toEqual([0, 0, true])
+})
+
+test('a replay lets other work have its turn after each hundred calls', async () => {
+  await using it = await openReplay(Array.from({ length: 1_200 }, () => ({ amount: 5 })))
+  const { result, turns } = await withTurns(() => it.replay([SMALL]))
+  expect(result.evaluated).toBe(1_200)
+  expect(turns).toBeGreaterThanOrEqual(11)
 })
 
 test('whoever asked for many calls, and a session with many, is read once', async () => {
