@@ -202,7 +202,7 @@ export const ROUTES: Record<string, Route> = {
   'POST /api/sessions/{id}/participants': { about: 'sessionId', rule: invites, body: () => ({ person: 'prn_local' }) },
   'DELETE /api/sessions/{id}/participants/{person}': { about: 'sessionId', rule: invites },
   'POST /api/chat': { about: 'sessionId', rule: writesIn, body: ({ sessionId }) => ({ sessionId, message: 'hello' }) },
-  // A conversation belongs to its caller, so nobody reaches that of another; see `ai-sdk.test.ts` and `ag-ui.more.test.ts`.
+  // A conversation belongs to its caller, so nobody reaches that of another; see `ai-sdk-conversations.test.ts` and `ag-ui.more.test.ts`.
   'POST /api/ai-sdk/chat': {
     rule: only(WRITES),
     body: () => ({ id: 'mine', agent: 'talk', messages: [{ role: 'user', parts: [{ type: 'text', text: 'hello' }] }] }),
