@@ -1,3 +1,4 @@
+import type { PolicyDocument } from '@countersign/core'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { createClient, openInbox } from '../../packages/client/src/index.ts'
@@ -7,24 +8,43 @@ import { startTarget, toolsOf } from '../testing/target.ts'
 import { raw } from '../testing/temp-store.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
-test('who votes in somebody’s place sees what they have a vote on, here and in the inbox, and nothing else of what that person sees', async () => {
-  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
-  await using server = await startTestServer({
-    config: {
-      agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } },
-      tools: toolsOf(target),
-      policy: {
-        rules: [
-          { name: 'reads run', match: { effect: 'read' }, verdict: 'allow' },
-          { name: 'pay', match: { tool: 'keyed' }, verdict: 'ask', requires: { roles: ['finance'] } },
-        ],
-      },
-    },
-    scripts: { desk: [{ calls: [{ tool: 'keyed', arguments: { what: 'x' } }] }, { text: 'Done.' }] },
+type Rule = PolicyDocument['rules'][number]
+const ONE: Rule = { name: 'pay', match: { tool: 'keyed' }, verdict: 'ask', requires: { roles: ['finance'] } }
+const TWO: Rule = { ...ONE, name: 'two', requires: { ...ONE.requires, quorum: 2 } }
+
+/**
+ * Starts a server with Fay, in whose place Del is to vote, and an agent that is nobody's.
+ * @param calls The tools that the agent `desk` calls in the first step of a session.
+ */
+async function start({ rules = [ONE], calls = [], fayRoles = ['finance'], delRoles = [] }: Start = {}) {
+  const target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  const server = await startTestServer({
+    config: { agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } }, tools: toolsOf(target), policy: { rules: [...rules] } },
+    scripts: { desk: [{ calls: calls.map((tool) => ({ tool, arguments: { what: tool } })) }, { text: 'Done.' }] },
   })
-  const fay = await server.as({ name: 'Fay', kind: 'person', roles: ['finance'] })
-  const del = await server.as({ name: 'Del', kind: 'person', roles: [] })
+  const fay = await server.as({ name: 'Fay', kind: 'person', roles: [...fayRoles] })
+  const { key: delKey, principal } = await server.makeKey({ name: 'Del', kind: 'person', roles: [...delRoles] })
+  const del = { ...server.with({ authorization: `Bearer ${delKey}` }), principal }
   const bot = await server.as({ name: 'bot', kind: 'agent' })
+  return {
+    ...{ server, target, fay, del, delKey, bot },
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]()
+      await target[Symbol.asyncDispose]()
+    },
+  }
+}
+
+interface Start {
+  rules?: readonly Rule[]
+  calls?: readonly string[]
+  fayRoles?: readonly string[]
+  delRoles?: readonly string[]
+}
+
+test('who votes in somebody’s place sees what they have a vote on, here and in the inbox, and nothing else of what that person sees', async () => {
+  await using it = await start({ rules: [{ name: 'reads run', match: { effect: 'read' }, verdict: 'allow' }, ONE], calls: ['keyed'] })
+  const { server, fay, del, bot } = it
   const { id: sessionId } = await bot.post('/api/sessions', {})
   await bot.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
   await server.settle()
@@ -83,16 +103,8 @@ test('who votes in somebody’s place sees what they have a vote on, here and in
 })
 
 test('an open inbox is told to read its list again when a delegation to its person expires', async () => {
-  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
-  await using server = await startTestServer({
-    config: {
-      tools: toolsOf(target),
-      policy: { rules: [{ name: 'pay', match: { tool: 'keyed' }, verdict: 'ask', requires: { roles: ['finance'] } }] },
-    },
-  })
-  const fay = await server.as({ name: 'Fay', kind: 'person', roles: ['finance'] })
-  const del = await server.as({ name: 'Del', kind: 'person', roles: [] })
-  const bot = await server.as({ name: 'bot', kind: 'agent' })
+  await using it = await start()
+  const { server, fay, del, bot } = it
   const delegation = await fay.post('/api/delegations', { to: del.principal.id, expiresIn: 'PT1H' })
   using inbox = await del.stream('/api/events')
   const { id } = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' } })
@@ -131,25 +143,11 @@ test('who was invited to a session and sees it no longer is told to read the lis
 })
 
 test('a vote in somebody’s place shows its action, and nothing of the conversation around it, also once the delegation has ended', async () => {
-  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
-  await using server = await startTestServer({
-    config: {
-      agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } },
-      tools: toolsOf(target),
-      policy: {
-        rules: [
-          { name: 'pay', match: { tool: 'keyed' }, verdict: 'ask', requires: { roles: ['finance'] } },
-          { name: 'hire', match: { tool: 'unkeyed' }, verdict: 'ask', requires: { roles: ['people'] } },
-        ],
-      },
-    },
-    scripts: {
-      desk: [{ calls: ['keyed', 'unkeyed'].map((tool) => ({ tool, arguments: { what: tool } })) }, { text: 'Done.' }],
-    },
+  await using it = await start({
+    rules: [ONE, { name: 'hire', match: { tool: 'unkeyed' }, verdict: 'ask', requires: { roles: ['people'] } }],
+    calls: ['keyed', 'unkeyed'],
   })
-  const fay = await server.as({ name: 'Fay', kind: 'person', roles: ['finance'] })
-  const del = await server.as({ name: 'Del', kind: 'person', roles: [] })
-  const bot = await server.as({ name: 'bot', kind: 'agent' })
+  const { server, fay, del, bot } = it
   const { id: sessionId } = await bot.post('/api/sessions', {})
   await bot.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
   await server.settle()
@@ -172,17 +170,9 @@ test('a vote in somebody’s place shows its action, and nothing of the conversa
 })
 
 test('a delegation that was ended and given again brings no earlier vote back, and the delegate is listed the action again', async () => {
-  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
-  await using server = await startTestServer({
-    config: {
-      tools: toolsOf(target),
-      policy: { rules: [{ name: 'two', match: { tool: 'keyed' }, verdict: 'ask', requires: { roles: ['finance'], quorum: 2 } }] },
-    },
-  })
-  const fay = await server.as({ name: 'Fay', kind: 'person', roles: ['finance'] })
+  await using it = await start({ rules: [TWO] })
+  const { server, target, fay, del, bot } = it
   const gil = await server.as({ name: 'Gil', kind: 'person', roles: ['finance'] })
-  const del = await server.as({ name: 'Del', kind: 'person', roles: [] })
-  const bot = await server.as({ name: 'bot', kind: 'agent' })
   const { id } = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' } })
   const approve = async (by: typeof fay) => (await by.post(`/api/actions/${id}/decision`, { verdict: 'approve' })).state
   const mine = async () => (await del.get('/api/actions?mine=true')).items.map((action: { id: string }) => action.id)
@@ -201,18 +191,8 @@ test('a delegation that was ended and given again brings no earlier vote back, a
 })
 
 test('a vote whose delegation has run out is void wherever its action is shown, and stays void when others have decided', async () => {
-  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
-  await using server = await startTestServer({
-    config: {
-      agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } },
-      tools: toolsOf(target),
-      policy: { rules: [{ name: 'two', match: { tool: 'keyed' }, verdict: 'ask', requires: { roles: ['finance'], quorum: 2 } }] },
-    },
-    scripts: { desk: [{ calls: [{ tool: 'keyed', arguments: { what: 'x' } }] }, { text: 'Done.' }] },
-  })
-  const fay = await server.as({ name: 'Fay', kind: 'person', roles: ['finance'] })
-  const del = await server.as({ name: 'Del', kind: 'person', roles: [] })
-  const bot = await server.as({ name: 'bot', kind: 'agent' })
+  await using it = await start({ rules: [TWO], calls: ['keyed'] })
+  const { server, fay, del, bot } = it
   const lent = await fay.post('/api/delegations', { to: del.principal.id, expiresIn: 'PT1H' })
   const { id: sessionId } = await bot.post('/api/sessions', {})
   await bot.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
@@ -252,27 +232,18 @@ test('a vote whose delegation has run out is void wherever its action is shown, 
 })
 
 test('the inbox of a delegate has what waits in the place of another from the start, and hears of a delegation while it is open', async () => {
-  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
-  await using server = await startTestServer({
-    config: {
-      tools: toolsOf(target),
-      policy: { rules: [{ name: 'pay', match: { tool: 'keyed' }, verdict: 'ask', requires: { roles: ['finance'] } }] },
-    },
-  })
-  const fay = await server.as({ name: 'Fay', kind: 'person', roles: ['finance'] })
-  const del = await server.makeKey({ name: 'Del', kind: 'person', roles: [] })
-  const bot = await server.as({ name: 'bot', kind: 'agent' })
+  await using it = await start()
+  const { server, fay, del, delKey, bot } = it
   const propose = async (what: string) => (await bot.post('/api/actions', { tool: 'keyed', arguments: { what } })).id
   const id = await propose('x')
   await bot.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'not for Fay' } })
-  const open = () => openInbox(createClient({ baseUrl: server.url, key: del.key }))
+  const open = () => openInbox(createClient({ baseUrl: server.url, key: delKey }))
   const before = open()
   expect((await until(before, ({ loaded }) => loaded)).items).toEqual([])
 
   const lent = await fay.post('/api/delegations', { to: del.principal.id, expiresIn: 'PT1H' })
   expect((await until(before, ({ waiting }) => waiting > 0)).items.map((action) => action.id)).toEqual([id])
-  const person = server.with({ authorization: `Bearer ${del.key}` })
-  await person.post(`/api/actions/${id}/snooze`, { for: 'PT1H' })
+  await del.post(`/api/actions/${id}/snooze`, { for: 'PT1H' })
   const after = open()
   expect((await until(after, ({ loaded }) => loaded)).items.map((action) => action.id)).toEqual([id])
 
@@ -296,16 +267,8 @@ test('the inbox of a delegate has what waits in the place of another from the st
 
 for (const roles of [[], ['viewer']]) {
   test(`an open inbox of ${roles[0] ?? 'nobody in particular'} follows the delegations to its person and the roles of their lenders`, async () => {
-    await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
-    await using server = await startTestServer({
-      config: {
-        tools: toolsOf(target),
-        policy: { rules: [{ name: 'pay', match: { tool: 'keyed' }, verdict: 'ask', requires: { roles: ['finance'] } }] },
-      },
-    })
-    const fay = await server.as({ name: 'Fay', kind: 'person', roles: ['member'] })
-    const del = await server.as({ name: 'Del', kind: 'person', roles })
-    const bot = await server.as({ name: 'bot', kind: 'agent' })
+    await using it = await start({ fayRoles: ['member'], delRoles: roles })
+    const { server, fay, del, bot } = it
     const { id } = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' } })
     const listed = async () => (await del.get('/api/actions?delegated=true')).items.map((action: { id: string }) => action.id)
     using inbox = await del.stream('/api/events')
