@@ -199,6 +199,41 @@ test('what nobody could see on the card does not pass: a part of a body, bytes, 
   expect((await server.admin.get('/api/actions')).items).toEqual([])
 })
 
+test('a body in another character set does not pass: the server behind would read something else than the card shows', async () => {
+  const { server, ask } = await startGatewayServer()
+  const base64 = (text: string) => Buffer.from(text, 'utf16le').swap16().toString('base64').replaceAll('=', '')
+  // As UTF-7 it pays a million.
+  const body = `{"amount":1,"note":"+${base64('","amount":1000000,"x":"')}-"}`
+  const send = (contentType: string, sent = body) => ask('POST', '/refunds', { body: sent, headers: { 'content-type': contentType } })
+  for (const contentType of [
+    'application/json; charset=utf-7',
+    'application/json;CHARSET="UTF-7"',
+    'application/json; charset=utf-16',
+    'application/x-www-form-urlencoded; charset=gbk',
+    'application/json; charset=utf-8; charset=utf-7',
+    'application/json; charset=utf-7; charset=utf-8',
+    'application/json; charset=utf-8; charset=utf-8',
+    'application/json; charset="utf-8; charset=utf-7"',
+    "application/json; charset*=utf-7''",
+    String.raw`application/json; charset="utf\-7"`,
+    'application/json; charset',
+    'application/json; charset=',
+    'application/json charset=utf-7',
+    'application/json, application/json; charset=utf-8',
+    'json',
+  ])
+    expect(await send(contentType), contentType).toMatchObject({ status: 403, detail: expect.stringContaining('Nothing was passed on') })
+  expect((await send('text/plain; charset=us-ascii', 'é')).detail).toContain('US-ASCII')
+  expect((await server.admin.get('/api/actions')).items).toEqual([])
+  for (const contentType of [
+    'application/json; charset="UTF-8"',
+    'application/json;charset=utf-8;',
+    'text/plain; Charset=US-ASCII',
+    'multipart/form-data; boundary=----x; charset=utf-8',
+  ])
+    expect((await send(contentType)).detail, contentType).toContain('Waiting for approval')
+})
+
 test('where bodies are not forwarded, requests that write are refused', async () => {
   const { ask } = await startGatewayServer({ settings: {} })
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {

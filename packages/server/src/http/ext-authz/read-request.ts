@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import { type JsonObject, type JsonValue, parseJson } from '@countersign/core'
 import type { FastifyRequest } from 'fastify'
 import { READS, WRITES } from '../../ext-authz/index.ts'
@@ -64,7 +65,29 @@ function bodyOf(request: FastifyRequest, isRead: boolean): { contentType?: strin
   if (!Buffer.isBuffer(bytes) || bytes.length === 0) return {}
   const contentType = only(request, 'content-type')
   if (contentType === undefined) throw refused('the body has no content type here: let the gateway forward content-type')
+  requireReadableType(contentType, bytes)
   return { contentType, body: readBody(bytes, contentType) }
+}
+
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+/** A media type with its parameters, as RFC 9110 writes it. */
+const MEDIA_TYPE = new RegExp(String.raw`^${TOKEN}/${TOKEN}[ \t]*(?:;[ \t]*(?:${TOKEN}=(?:${TOKEN}|"(?:[^"\\]|\\.)*")[ \t]*)?)*$`)
+
+const CHARSET = /;[ \t]*charset=("?)(utf-8|us-ascii)\1[ \t]*(?:;|$)/i
+
+/**
+ * A server behind the gateway may decode a body in the character set that its content type names, and then read other values than the card
+ * shows. Programs also differ in which of two names they take, and in how they read what is not well formed.
+ * @throws CountersignError `forbidden`
+ */
+function requireReadableType(contentType: string, bytes: Buffer): void {
+  if (!MEDIA_TYPE.test(contentType)) throw refused('the content type is not well formed, so programs may read the body differently')
+  const mentions = contentType.match(/charset/gi) ?? []
+  if (mentions.length === 0) return
+  const [, , charset] = CHARSET.exec(contentType) ?? []
+  if (mentions.length > 1 || charset === undefined)
+    throw refused('the body has to be in UTF-8, and its content type may name one character set: utf-8 or us-ascii')
+  if (charset.toLowerCase() === 'us-ascii' && !isAscii(bytes)) throw refused('the body is not US-ASCII, as its content type says')
 }
 
 /**
