@@ -1,4 +1,4 @@
-import { type Action, type NewEvent, OPEN_STATES, type Principal } from '@countersign/core'
+import type { Action, NewEvent, Principal } from '@countersign/core'
 import type { Clock } from '../clock.ts'
 import type { EventHub } from '../dispatch/index.ts'
 import { listLentIds, readerOf, viewAction, visibleAmong } from '../gate/index.ts'
@@ -119,8 +119,7 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
 
 /** The ids of the actions that a reader finds open in their lists. */
 function* listOpen(principal: Principal, reader: visibility.Reader, nowMs: number): Tx<string[]> {
-  const seen = yield* actions.listActionIds({ states: OPEN_STATES, reader, limit: MAX_OPEN })
-  return [...seen.map(({ id }) => id), ...(yield* listLentIds(principal, MAX_OPEN, nowMs))]
+  return [...(yield* actions.listOpenIds(reader, MAX_OPEN)), ...(yield* listLentIds(principal, MAX_OPEN, nowMs))]
 }
 
 /** Sends an action as new to a reader who may see it only now, such as a person who becomes eligible to decide it. */

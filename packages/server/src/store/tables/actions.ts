@@ -318,9 +318,9 @@ export function narrowed<O>(from: ActionQuery<O>, filter: ActionFilter, dialect:
   let query = from
   const { states = [] } = filter
   const [only] = states
-  // Literals, so that the partial index of waiting actions, or of unknown outcomes, is used.
+  // Literals, so that the partial index of exactly these states is used.
   if (only !== undefined && states.length === 1) query = query.where('state', '=', lit(only))
-  else if (states.length > 0) query = query.where('state', 'in', [...states])
+  else if (states.length > 0) query = query.where(sql<boolean>`state in ${listOfStates(states)}`)
   if (filter.tool !== undefined) query = query.where('tool', '=', filter.tool)
   if (filter.session !== undefined) query = query.where('session_id', '=', filter.session)
   if (filter.agent !== undefined) query = query.where('agent', '=', filter.agent)
@@ -368,9 +368,20 @@ export const countSettled = (search: ActionSearch, limit: number): Tx<{ settled:
 /** Actions that match every given filter, newest first; with `piece`, in its order. */
 export const listActions = (filter: ActionFilter): Tx<ActionRow[]> => ask((_, dialect) => listActionsQuery(filter, dialect))
 
-/** The ids of the newest actions that match every given filter. */
-export const listActionIds = (filter: Omit<ActionFilter, 'ordered' | 'piece'>): Tx<Pick<ActionRow, 'id'>[]> =>
-  ask((db, dialect) => narrowed(db.selectFrom('action').select('id'), filter, dialect).orderBy('id', 'desc').limit(filter.limit))
+/** The open states, as two partial indexes by id divide them: an index of all three has them by session. */
+const OPEN_BY_INDEX = [['proposed'], OPEN_STATES.filter((state) => state !== 'proposed')] as const
+
+/** The ids of the newest open actions that a reader sees, at most `limit` of those that wait for people, and as many others. */
+export function* listOpenIds(reader: Reader, limit: number): Tx<string[]> {
+  const ids: string[] = []
+  for (const states of OPEN_BY_INDEX) {
+    const rows = yield* ask((db, dialect) =>
+      narrowed(db.selectFrom('action').select('id'), { states, reader, limit }, dialect).orderBy('id', 'desc').limit(limit),
+    )
+    ids.push(...rows.map(({ id }) => id))
+  }
+  return ids
+}
 
 export function listActionsQuery(filter: ActionFilter, dialect: Dialect): ActionQuery<ActionRow> {
   const query = narrowed(dialect.builder.selectFrom('action').selectAll(), filter, dialect)
