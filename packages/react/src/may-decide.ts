@@ -1,14 +1,11 @@
 import type { Action, Principal, Vote } from '@countersign/client'
+import { rolesText } from '@countersign/core/text'
 
 /** True for one role of each list. The role admin includes approver, and no other role. */
 const holds = ({ roles: held }: Principal, { roles, alsoRoles = [] }: Action['requires']): boolean =>
   [roles, ...alsoRoles].every((list) => list.some((role) => held.includes(role) || (role === 'approver' && held.includes('admin'))))
 
 type Asked = Pick<Action, 'requestedBy'> & Partial<Pick<Action, 'requesters'>>
-
-/** The roles that it takes, for people: "finance or legal and approver". */
-export const rolesText = ({ roles, alsoRoles = [] }: Action['requires']): string =>
-  [roles, ...alsoRoles].map((list) => list.join(' or ')).join(' and ')
 
 /** All who asked for an action; a server from before all of them were told names one. */
 export const askedBy = ({ requestedBy, requesters = [requestedBy] }: Asked): readonly Principal[] => requesters

@@ -1,13 +1,10 @@
-import type { Action, Vote } from '@countersign/client'
-import { rolesText } from './may-decide.ts'
+import type { Action } from '@countersign/client'
+import { countRights, rolesText } from '@countersign/core/text'
 import { showInvisible } from './show-text.ts'
 import { clockText } from './time.ts'
 
 /** Counts the approvals that count. A person counts once, even if several people vote in their place. */
 export const countApprovals = ({ votes }: Pick<Action, 'votes'>): number => countRights(votes, 'approve')
-
-const countRights = (votes: readonly Vote[], verdict: Vote['verdict']): number =>
-  new Set(votes.filter((vote) => vote.counts !== false && vote.verdict === verdict).map((vote) => (vote.for ?? vote.by).id)).size
 
 /** "1 of 2 approvals · Mia approved 10:42 · waits for finance": where one vote is not enough, or some were cast. */
 export function Votes({ action, nowMs }: { action: Action; nowMs: number }) {

@@ -4,7 +4,6 @@ export { isObject } from '../json/value.ts'
 export { mediaBytes, mediaOf, type ToolMedia, withoutMedia } from '../ports/tool-media.ts'
 export { areAlike, isPlain } from './ascii.ts'
 export { assigneeOf } from './assignee.ts'
-export { decidingVotes } from './deciding-votes.ts'
 export {
   changesOf,
   childPath,
@@ -31,3 +30,4 @@ export { endSentence } from './sentence.ts'
 export { showInvisible, showLines, showProse, showValue } from './show-invisible.ts'
 export { SNOOZE_ENDS_BEFORE_DEADLINE_MS, type SnoozeTime, snoozeTimes } from './snooze-times.ts'
 export { spellUnseen, splitLines } from './spell-unseen.ts'
+export { countRights, decidingVotes, rolesText } from './votes.ts'

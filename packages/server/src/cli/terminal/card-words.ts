@@ -1,5 +1,5 @@
 import type { Action, Vote } from '@countersign/core'
-import { riskSource } from '@countersign/core/text'
+import { countRights, riskSource, rolesText } from '@countersign/core/text'
 
 /** The risk with its reasons and their source. */
 export function riskWords({ risk }: Action): string {
@@ -37,15 +37,14 @@ export function factWords(action: Action): string[] {
 
 /** Returns the votes where one is not enough, where some were cast, and where not everybody with the role may vote. */
 function voteWords({ requires, votes }: Action): string[] {
-  const { quorum, declineQuorum, roles, alsoRoles = [], notRequester, escalation } = requires
+  const { quorum, declineQuorum, notRequester, escalation } = requires
   if (quorum === 1 && declineQuorum === 1 && votes.length === 0 && !escalation && !notRequester) return []
-  const needed = [roles, ...alsoRoles].map((list) => list.join(' or ')).join(' and ')
   return [
     `Votes: ${[
       `${countRights(votes, 'approve')} of ${quorum === 1 ? '1 approval' : `${quorum} approvals`}`,
       ...(declineQuorum > 1 ? [`${countRights(votes, 'decline')} of ${declineQuorum} declines`] : []),
       ...votes.map(oneVote),
-      `waits for ${needed || 'anybody'}${notRequester ? ', but not the requester' : ''}`,
+      `waits for ${rolesText(requires) || 'anybody'}${notRequester ? ', but not the requester' : ''}`,
       ...(escalation && !escalation.isDone ? [`from ${escalation.at}, ${escalation.roles.join(' or ')} may decide too`] : []),
     ].join(' · ')}`,
   ]
@@ -53,7 +52,3 @@ function voteWords({ requires, votes }: Action): string[] {
 
 const oneVote = ({ by, verdict, at, counts, ...vote }: Vote): string =>
   `${by.name} ${verdict}d${vote.for ? ` for ${vote.for.name}` : ''} ${at}${counts === false ? ' (does not count)' : ''}`
-
-/** A person counts once, even if several people vote in their place. */
-const countRights = (votes: readonly Vote[], verdict: Vote['verdict']): number =>
-  new Set(votes.filter((vote) => vote.counts !== false && vote.verdict === verdict).map((vote) => (vote.for ?? vote.by).id)).size
