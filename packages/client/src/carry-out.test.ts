@@ -248,6 +248,36 @@ test('an answer of the server that is lost is asked for again under the same key
   expect(scene.shop.requests).toHaveLength(1)
 })
 
+test('cancelled while the claim is on its way, it throws at once, runs nothing, and gives the hold back', async () => {
+  const cancel = new AbortController()
+  const reason = new Error('The page was left.')
+  const reported = Promise.withResolvers<void>()
+  await using scene = await open({
+    claim: () => ({ request: null }),
+    // The server has given the hold; its answer does not arrive in time.
+    claims: [() => cancel.abort(reason)],
+    results: [
+      (_, response) => {
+        json(response, sampleAction({ state: 'failed' }))
+        reported.resolve()
+      },
+    ],
+  })
+  const perform = vi.fn()
+  await expect(scene.run({ perform, signal: cancel.signal })).rejects.toBe(reason)
+  await reported.promise
+  expect(perform).not.toHaveBeenCalled()
+  expect(new Set(scene.claims().map(({ headers }) => headers['idempotency-key'])).size).toBe(1)
+  expect(scene.told()).toEqual([{ epoch: 3, error: { kind: 'unreachable', message: 'It was cancelled before it began.' } }])
+})
+
+test('cancelled before it starts, it claims nothing', async () => {
+  await using scene = await open()
+  const reason = new Error('The page was left.')
+  await expect(scene.run({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+  expect(scene.claims()).toHaveLength(0)
+})
+
 const pageNotFound: Route = (_, response) => void response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found')
 
 test('the 404 of a proxy, while the server behind it is replaced, loses no report', async () => {

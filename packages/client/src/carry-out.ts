@@ -17,7 +17,10 @@ export type CarryOutOptions = {
    * write is unknown, unless it throws a {@link CarryOutError}.
    */
   perform?: (claim: Claim, signal: AbortSignal) => unknown
-  /** Ends the wait for the claim, and the request. The outcome is still reported to the server. */
+  /**
+   * Ends the wait for the claim, and the request. The outcome is still reported to the server, also that of a hold which it gave meanwhile:
+   * the action was not carried out, and has failed.
+   */
   signal?: AbortSignal
 }
 
@@ -61,16 +64,40 @@ const REPORT_MS = 5_000
 export async function carryOut(client: Pick<Client, 'actions'>, actionId: string, options: CarryOutOptions = {}): Promise<Action> {
   const { retry, signal, perform, fetch = globalThis.fetch.bind(globalThis) } = options
   const elapsedMs = startClock()
+  signal?.throwIfAborted()
   // One key: when the answer to a claim is lost, the next try gets the same hold.
-  const once: ChangeOptions = { idempotencyKey: crypto.randomUUID(), ...(signal && { signal }) }
-  const claim = await untilItWorks(() => client.actions.claim(actionId, retry ? { retry } : {}, once), once)
+  const idempotencyKey = crypto.randomUUID()
+  const askFor = (options: Pick<ChangeOptions, 'signal'>) =>
+    untilItWorks(() => client.actions.claim(actionId, retry ? { retry } : {}, { idempotencyKey, ...options }), options)
+  let claim: Claim
+  try {
+    claim = await askFor({ ...(signal && { signal }) })
+  } catch (error) {
+    if (signal?.aborted) void giveBack(client, askFor)
+    throw signal?.aborted ? signal.reason : error
+  }
   const holdMs = Date.parse(claim.holdEndsAt) - Date.parse(claim.action.updatedAt)
   // Counted from before the claim: this clock must never think that the hold lasts longer than the server does.
   const leftMs = Math.floor(holdMs - Math.min(holdMs * REPORT_SHARE, REPORT_MS) - elapsedMs())
-  if (leftMs <= 0 || signal?.aborted) return report(client, claim, unsent('There was no time left to send this.'))
+  if (signal?.aborted) return report(client, claim, unsent(CANCELLED))
+  if (leftMs <= 0) return report(client, claim, unsent('There was no time left to send this.'))
   const deadline = AbortSignal.timeout(leftMs)
   const ends = signal ? AbortSignal.any([signal, deadline]) : deadline
   return report(client, claim, await (perform ? runCode(perform, claim, ends) : sendRequest(fetch, claim, ends)))
+}
+
+const CANCELLED = 'It was cancelled before it began.'
+/** For so long a claim that was cancelled is asked for again. */
+const GIVE_BACK_MS = 10_000
+
+/**
+ * Gives back the hold of a claim whose answer nobody waited for: the server may have given it, and an action that nobody reports would end
+ * with an unknown outcome. Errors are ignored: somebody else has the action, or the server is away.
+ */
+async function giveBack(client: Pick<Client, 'actions'>, askFor: (options: { signal: AbortSignal }) => Promise<Claim>): Promise<void> {
+  try {
+    await report(client, await askFor({ signal: AbortSignal.timeout(GIVE_BACK_MS) }), unsent(CANCELLED))
+  } catch {}
 }
 
 /** Returns the time since now. The monotonic clock stands still while the machine sleeps, and the time of day may be put back: the longer one counts. */
