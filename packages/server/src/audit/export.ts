@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type AuditRow, audit, type Store } from '../store/index.ts'
 import { type Head, type HeadRef, refOf } from './head.ts'
+import { headsOfPeriod } from './heads-of-period.ts'
 import type { AuditKey } from './key.ts'
 import { type ExportEnd, endLine, endText, FORMAT, headLine, rowLine, startLine } from './line.ts'
 
@@ -76,10 +77,19 @@ async function isSaidLater(store: Store, actionIds: readonly string[], after = 0
   return actionIds.some((actionId) => recorded.has(actionId))
 }
 
-async function* headsOf(store: Store, since = 0, until = Number.MAX_SAFE_INTEGER): AsyncGenerator<Head> {
-  // Row times may differ slightly from the order of heads: a row outside the period may lie between two inside.
-  const bounds = await store.read(() => audit.headRange.first({ since, until }))
-  if (bounds?.first) yield* headsAfter(store, bounds.first - 1, bounds.last)
+async function* headsOf(store: Store, since?: number, until?: number): AsyncGenerator<Head> {
+  if (since === undefined && until === undefined) {
+    const newest = await store.read(() => audit.lastHead.first({}))
+    return yield* headsAfter(store, 0, newest?.number ?? 0)
+  }
+  let first: number | undefined
+  let last: number | undefined
+  for await (const { firstNumber, lastNumber } of headsOfPeriod(store, since ?? 0, until ?? Number.MAX_SAFE_INTEGER)) {
+    first = firstNumber
+    last ??= lastNumber
+  }
+  // Row times may differ from the order of heads: a row outside the period may lie between two inside.
+  if (first !== undefined) yield* headsAfter(store, first - 1, last)
 }
 
 async function* headsAfter(store: Store, number = 0, upTo = Number.MAX_SAFE_INTEGER): AsyncGenerator<Head> {

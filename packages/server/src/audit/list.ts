@@ -1,11 +1,10 @@
 import { type AuditActor, type AuditEntryView, type AuditKind, type AuditListQuery, assert } from '@countersign/core'
 import { type AuditRow, actions, audit, principals, type Store, seen, type Tx } from '../store/index.ts'
+import { headsOfPeriod } from './heads-of-period.ts'
 import { SYSTEM } from './row.ts'
 
 /** Rows that are searched in one piece: a query with few results does not block others for longer. */
 const WINDOW = 5_000
-/** Rows may be written this much later than the time in them. */
-const LATE_MS = 60_000
 /** Names that one page gives. */
 const MAX_NAMES = 500
 
@@ -25,22 +24,29 @@ export async function listAudit(store: Store, query: AuditListQuery, before: num
       return yield* audit.listScope(session ?? sessionOfAction ?? actionId ?? '', filter, before, limit)
     })
   }
-  const { since, until } = filter
-  const bounds = await store.read(function* () {
-    const older = since === undefined ? undefined : yield* audit.lastHeadBefore.first({ before: since - LATE_MS })
-    const younger = until === undefined ? undefined : yield* audit.firstHeadAfter.first({ after: until + LATE_MS })
-    return { from: (older?.last_id ?? 0) + 1, end: younger?.first_id ?? Number.MAX_SAFE_INTEGER }
-  })
   const rows: AuditRow[] = []
-  for (let end = Math.min(before ?? bounds.end, bounds.end); end > bounds.from && rows.length < limit; ) {
-    const next = await store.read(function* () {
-      const from = (yield* audit.placeBefore.first({ before: end, count: WINDOW - 1 }))?.id ?? 0
-      rows.push(...(yield* audit.listRows(filter, { from: Math.max(from, bounds.from), before: end }, limit - rows.length)))
-      return from
-    })
-    end = next
+  for await (const { from, end } of stretchesOf(store, filter)) {
+    for (let until = Math.min(before ?? end, end); until > from; ) {
+      until = await store.read(function* () {
+        const place = (yield* audit.placeBefore.first({ before: until, count: WINDOW - 1 }))?.id ?? 0
+        rows.push(...(yield* audit.listRows(filter, { from: Math.max(place, from), before: until }, limit - rows.length)))
+        return place
+      })
+      if (rows.length >= limit) return rows
+    }
   }
   return rows
+}
+
+/** Yields where the rows of a period may be, from the place `from` up to, not including, `end`; the newest first. */
+async function* stretchesOf(store: Store, { since, until }: audit.AuditFilter): AsyncGenerator<{ from: number; end: number }> {
+  const newest = { end: Number.MAX_SAFE_INTEGER }
+  if (since === undefined && until === undefined) return yield { from: 1, ...newest }
+  const last = await store.read(() => audit.lastHead.first({}))
+  // Rows that are not sealed yet.
+  yield { from: (last?.last_id ?? 0) + 1, ...newest }
+  for await (const { firstId, lastId } of headsOfPeriod(store, since ?? 0, until ?? Number.MAX_SAFE_INTEGER))
+    yield { from: firstId, end: lastId + 1 }
 }
 
 /** Returns rows in wire format. */

@@ -124,14 +124,29 @@ export const newestOfScope = question<{ scope: string; limit: number }, Pick<Aud
   db.selectFrom('audit').select(['kind', 'data']).where('scope', '=', p.scope).where(isNoSession).orderBy('seq', 'desc').limit(p.limit),
 )
 
-/** The numbers of the first and the last head with rows of a period; null without any. */
-export const headRange = question<{ since: number; until: number }, { first: number | null; last: number }>((db, p) =>
-  db
+/** Among some heads, those with rows of a period: their first and last number and place, null without any. */
+type HeadPiece = Record<'firstNumber' | 'lastNumber' | 'firstId' | 'lastId', number | null> & {
+  /** The lowest number that was looked at; null when there were no heads. */
+  lowest: number | null
+}
+
+/** Looks for heads with rows of a period among the `count` heads before the number `before`. */
+export const headPiece = question<{ before: number; count: number; since: number; until: number }, HeadPiece>((db, p) => {
+  const piece = db
     .selectFrom('audit_head')
-    .select((eb) => [eb.fn.min('number').as('first'), eb.fn.max('number').as('last')])
-    .where('last_at', '>=', p.since)
-    .where('first_at', '<', p.until),
-)
+    .select(['number', 'first_id', 'last_id'])
+    .select(sql<number>`case when last_at >= ${p.since} and first_at < ${p.until} then 1 else 0 end`.as('is_of_period'))
+    .where('number', '<', p.before)
+    .orderBy('number', 'desc')
+    .limit(p.count)
+  return db
+    .selectFrom(piece.as('piece'))
+    .select((eb) => eb.fn.min<number | null>('number').as('lowest'))
+    .select(sql<number | null>`min(case when is_of_period = 1 then number end)`.as('firstNumber'))
+    .select(sql<number | null>`max(case when is_of_period = 1 then number end)`.as('lastNumber'))
+    .select(sql<number | null>`min(case when is_of_period = 1 then first_id end)`.as('firstId'))
+    .select(sql<number | null>`max(case when is_of_period = 1 then last_id end)`.as('lastId'))
+})
 
 /** The actions whose redaction is recorded after a place. */
 export const redactedAfter = question<{ after: number }, { action_id: string }>((db, p) =>
@@ -152,16 +167,6 @@ export const headsUpTo = question<{ after: number; last: number; limit: number }
 /** Rows after `after` up to `last`, in order. */
 export const rowsUpTo = question<{ after: number; last: number; limit: number }, AuditRow>((db, p) =>
   db.selectFrom('audit').selectAll().where('id', '>', p.after).where('id', '<=', p.last).orderBy('id').limit(p.limit),
-)
-
-/** The last head whose rows are all older than `before`. */
-export const lastHeadBefore = question<{ before: number }, Pick<AuditHeadRow, 'last_id'>>((db, p) =>
-  db.selectFrom('audit_head').select('last_id').where('last_at', '<', p.before).orderBy('number', 'desc').limit(lit(1)),
-)
-
-/** The first head whose rows are all younger than `after`. */
-export const firstHeadAfter = question<{ after: number }, Pick<AuditHeadRow, 'first_id'>>((db, p) =>
-  db.selectFrom('audit_head').select('first_id').where('first_at', '>', p.after).orderBy('number').limit(lit(1)),
 )
 
 export interface AuditFilter {
