@@ -84,6 +84,42 @@ test('a person changes the command, and the host gets the changed one', async ()
   expect((await desk.server.admin.get(`/api/actions/${card.id}`)).state).toBe('succeeded')
 })
 
+test('what the host decides by itself cannot be edited: such an edit is refused in words, and the call still waits', async () => {
+  const desk = await startCodingDesk()
+  const asked = [
+    desk.hook('PreToolUse', bash('rm -rf build', 'toolu_1')),
+    desk.hook('PreToolUse', { tool_name: 'mcp__prod__delete_row', tool_input: { id: 7 }, tool_use_id: 'toolu_2' }),
+  ]
+  await expect.poll(async () => (await desk.server.admin.get('/api/actions?state=proposed')).items).toHaveLength(2)
+  const cards: Action[] = (await desk.server.admin.get('/api/actions?state=proposed')).items
+  const tryEdit = ({ id, revision, digest, arguments: args }: Action, changes: object) =>
+    desk.server.admin.send('POST', `/api/actions/${id}/decision`, {
+      body: { verdict: 'approve', revision, digest, arguments: { ...args, ...changes } },
+    })
+  for (const [tool, field, value] of [
+    ['host.shell', 'folder', '/srv/staging'],
+    ['host.shell', 'host', 'gemini'],
+    ['host.shell', 'hostTool', 'BashOutput'],
+    ['host.shell', 'shell', { readOnly: true }],
+    ['host.mcp', 'hostTool', 'mcp__staging__delete_row'],
+    ['host.mcp', 'server', 'staging'],
+  ] as const) {
+    const card = cards.find((one) => one.tool === tool)
+    if (!card) throw new Error(`there is no card of ${tool}`)
+    const { status, body } = await tryEdit(card, { [field]: value })
+    expect({ status, code: body.code, issues: body.issues }, field).toMatchObject({
+      status: 422,
+      code: 'invalid_arguments',
+      issues: [{ path: `/${field}`, message: expect.stringContaining('cannot be edited') }],
+    })
+    // Beside a change that is possible as well.
+    expect((await tryEdit(card, { [field]: value, command: 'rm -rf dist', input: { id: 8 } })).status, field).toBe(422)
+    expect(await desk.server.admin.get(`/api/actions/${card.id}`)).toMatchObject({ state: 'proposed', revision: 1 })
+  }
+  for (const card of cards) await decide(desk.server, card, { verdict: 'decline' })
+  expect((await Promise.all(asked)).map(decisionOf)).toEqual(['deny', 'deny'])
+})
+
 test('a host that cannot be given another command is told it, and the agent that makes it is not asked about again', async () => {
   const desk = await startCodingDesk()
   const send = (command: string) =>

@@ -316,6 +316,10 @@ test('a request that a person changed passes as they changed it', async () => {
   const { server, ask } = await startGatewayServer()
   await ask('POST', '/refunds', refund)
   const card = await waiting(server)
+  const { id, revision, digest } = card
+  const body = { verdict: 'approve', revision, digest, arguments: { ...card.arguments, path: '/admin' } }
+  const ofPath = await server.admin.send('POST', `/api/actions/${id}/decision`, { body })
+  expect([ofPath.status, ofPath.body.issues], 'the path follows from the url').toMatchObject([422, [{ path: '/path' }]])
   await decide(server, card, { verdict: 'approve', arguments: { ...card.arguments, body: { amount: 4 } } })
   expect((await ask('POST', '/refunds', refund)).detail).toContain('"amount":4')
   expect((await ask('POST', '/refunds', { body: '{"amount":4}' })).status).toBe(200)

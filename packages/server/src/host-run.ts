@@ -2,6 +2,12 @@ import { type ArgumentIssue, type JsonObject, type PreviewField, type RiskLevel,
 import type { ToolDraft } from '@countersign/toolkit'
 import { z } from 'zod'
 
+/** An argument that people cannot edit: the program that runs the call would not hear of the change. */
+export const locked = <Schema extends z.ZodType>(schema: Schema): Schema => schema.meta({ readOnly: true })
+
+/** An argument that is worked out from the others, whatever a caller says. */
+export const Worked = locked(z.unknown().optional())
+
 /** A tool whose calls are run by the one that asks: the host of a coding agent, a gateway. Here it has only its arguments, card and risk. */
 export interface HostRunTool {
   kind: string

@@ -1,6 +1,6 @@
 import type { JsonObject, PreviewField } from '@countersign/core'
 import { z } from 'zod'
-import type { HostRunTool } from '../host-run.ts'
+import { type HostRunTool, locked } from '../host-run.ts'
 import { HOSTS, type Kind } from './hosts.ts'
 
 /** A tool of the group. */
@@ -13,9 +13,12 @@ export interface Definition extends Omit<HostRunTool, 'reportWithinMs' | 'notHer
 }
 
 export const Json = z.record(z.string(), z.json())
-export const About = { host: z.enum(HOSTS), hostTool: z.string().min(1).max(200), folder: z.string().max(4_000) }
-/** Worked out from the other arguments, whatever a caller says. */
-export const Worked = z.unknown().optional()
+/** The host decides these by itself, and takes no other ones in an answer. */
+export const About = {
+  host: locked(z.enum(HOSTS)),
+  hostTool: locked(z.string().min(1).max(200)),
+  folder: locked(z.string().max(4_000)),
+}
 
 export const added = (field: string, value: unknown): PreviewField => ({ field, newValue: JSON.parse(JSON.stringify(value ?? null)) })
 

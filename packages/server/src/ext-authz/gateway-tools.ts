@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue, PreviewField, Tool } from '@countersign/core'
 import type { ToolDraft } from '@countersign/toolkit'
 import { z } from 'zod'
-import { draftHostRun, type HostRunTool, isHostRunTool } from '../host-run.ts'
+import { draftHostRun, type HostRunTool, isHostRunTool, Worked } from '../host-run.ts'
 import { readTarget } from './read-target.ts'
 
 export const READS = ['GET', 'HEAD', 'OPTIONS'] as const
@@ -13,8 +13,6 @@ export type RequestKind = 'readRequest' | 'writeRequest'
 /** The endpoint reports the result together with the claim. */
 const REPORT_WITHIN_MS = 60_000
 
-/** Worked out from the other arguments, whatever a caller says. */
-const Worked = z.unknown().optional()
 const About = {
   /** In lower case, without the port: names of hosts have no case. */
   host: z

@@ -1,7 +1,8 @@
 import type { JsonObject } from '@countersign/core'
 import { z } from 'zod'
+import { Worked } from '../../host-run.ts'
 import type { Assessment } from '../assess.ts'
-import { About, added, addedEach, type Definition, Json, oneLine, Worked } from '../definition.ts'
+import { About, added, addedEach, type Definition, Json, oneLine } from '../definition.ts'
 import { mcpRule } from './mcp-rule.ts'
 import { type McpReading, readMcpCall, readMcpName } from './read-mcp.ts'
 
