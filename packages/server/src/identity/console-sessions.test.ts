@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { manualClock } from '../../../../verification/testing/manual-clock.ts'
 import { raw, STORES, type TempStore } from '../../../../verification/testing/temp-store.ts'
-import { principals } from '../store/index.ts'
+import { principals, pushSubscriptions, retention } from '../store/index.ts'
 import { createConsoleSessions, ROTATED_EVERY_MS, type SignedInHow } from './console-sessions.ts'
 
 const HOUR = 3_600_000
@@ -167,3 +167,45 @@ test.each(STORES)('looking at the sessions of a person is no use of the keys tha
   ])
   expect(uses).toEqual([])
 })
+
+test.each(STORES)(
+  'a sign-in ends the notifications of whoever was signed in there before, also after a weekend; they end with the cookie at last ($database)',
+  async ({ open }) => {
+    await using temp = await open()
+    const { clock, here } = await openSessions(temp)
+    const { store } = temp
+    const ben: Principal = { id: 'prn_ben', kind: 'person', name: 'Ben', roles: [] }
+    await store.transact(() => principals.savePrincipal(ben, 1))
+    const limits = { idleMs: 12 * HOUR, maxMs: 3 * 24 * HOUR }
+    async function subscribe(id: string): Promise<string> {
+      const cookie = await here.begin({ principal: ana, how: 'oidc' })
+      const session_id = (await here.read(cookie))?.id ?? ''
+      const to = { endpoint: `https://fcm.googleapis.com/${id}`, p256dh: 'p', auth: 'a' }
+      await store.transact(() => pushSubscriptions.insertSubscription.change({ id, session_id, ...to, now: clock.nowMs() }))
+      return cookie
+    }
+    async function passes(hours: number): Promise<void> {
+      clock.pass(hours * HOUR)
+      await store.transact(() => retention.deleteConsoleSessions(limits)(clock.nowMs()))
+    }
+    const notified = async () =>
+      (await store.read(() => pushSubscriptions.listSendable.all({ now: clock.nowMs() }))).map(({ subscription_id }) => subscription_id)
+    const cookie = await subscribe('psh_1')
+    await passes(60)
+    expect(await notified()).toEqual(['psh_1'])
+    expect(await here.read(cookie)).toBeUndefined()
+    await here.begin({ principal: ben, how: 'oidc', replaces: cookie })
+    expect(await notified()).toEqual([])
+
+    await subscribe('psh_2')
+    await passes(3 * 24)
+    expect(await notified()).toEqual(['psh_2'])
+    await passes(1)
+    expect(await notified()).toEqual([])
+    // What an earlier version left.
+    await subscribe('psh_3')
+    await store.transact(() => raw(sql`delete from console_session`))
+    await passes(0)
+    expect(await notified()).toEqual([])
+  },
+)

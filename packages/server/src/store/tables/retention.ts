@@ -198,22 +198,49 @@ export function* deleteUsedSignIns(nowMs: number, { usedSignInsMs }: RetentionLi
   return batchOf(yield* deleteOldSignIns.change({ before: nowMs - usedSignInsMs }))
 }
 
-const deleteOldSessions = question<{ ended: number; seen: number; began: number }>((db, p) =>
+const deleteOldSessions = question<{ ended: number; seen: number; began: number; cookie: number }>((db, p) =>
   db.deleteFrom('console_session').where('id', 'in', (eb) =>
     eb
       .selectFrom('console_session as old')
       .select('old.id')
-      .where((or) => or.or([or('old.ended_at', '<', p.ended), or('old.seen_at', '<', p.seen), or('old.created_at', '<', p.began)]))
+      .where((or) =>
+        or.or([
+          or('old.ended_at', '<', p.ended),
+          or.and([
+            or.or([or('old.seen_at', '<', p.seen), or('old.created_at', '<', p.began)]),
+            // The next person who signs in at the browser sends its cookie, by which the notifications of this one end.
+            or.or([
+              or('old.rotated_at', '<', p.cookie),
+              or.not(or.exists(or.selectFrom('push_subscription as s').select('s.id').whereRef('s.console_session_id', '=', 'old.id'))),
+            ]),
+          ]),
+        ]),
+      )
       .limit(lit(BATCH_ROWS)),
   ),
 )
 
-/** Console sessions, by default a day after they were ended or expired. */
+/** Nobody who signs in at the browser could end these any more. */
+const deleteLeftSubscriptions = question<Record<string, never>>((db) =>
+  db
+    .deleteFrom('push_subscription')
+    .where((eb) =>
+      eb.not(eb.exists(eb.selectFrom('console_session as s').select('s.id').whereRef('s.id', '=', 'push_subscription.console_session_id'))),
+    ),
+)
+
+/**
+ * Console sessions, by default a day after they were ended or expired; one whose browser is notified as long as the browser keeps its cookie,
+ * and the notifications end with it.
+ */
 export const deleteConsoleSessions = ({ idleMs, maxMs }: { idleMs: number; maxMs: number }): DeleteBatch =>
   function* (nowMs, { endedSessionsMs } = DEFAULT_RETENTION) {
     yield* alone()
     const ended = nowMs - endedSessionsMs
-    return batchOf(yield* deleteOldSessions.change({ ended, seen: ended - idleMs, began: ended - maxMs }))
+    const limits = { ended, seen: ended - idleMs, began: ended - maxMs, cookie: nowMs - maxMs }
+    const batch = batchOf(yield* deleteOldSessions.change(limits))
+    yield* deleteLeftSubscriptions.run({})
+    return batch
   }
 
 const deleteOldTokens = question<{ before: number }>((db, p) =>
