@@ -252,18 +252,24 @@ function previewOf({ preview, precondition }: WrittenDefinition): CodedTool['pre
   return async (args, signal): Promise<Preview> => {
     // The precondition is read first: a change between the two reads is then noticed later, and would be missed in the other order.
     const rests = await precondition?.(args, signal)
-    const shown = (await preview?.(args, signal)) ?? []
-    const written = JSON.stringify(Array.isArray(shown) ? { fields: shown } : { fields: shown.fields, headline: shown.headline })
-    // The written values are shown and hashed, because code may give others: a date has no members, so that all dates would be alike.
-    const { fields, headline } = Shown.parse(JSON.parse(written))
+    const shown = asWritten((await preview?.(args, signal)) ?? [])
     return {
-      fields,
-      // Code may cut a text in the middle of a character, which has no canonical form to be hashed.
-      ...(headline !== undefined && { headline: headline.toWellFormed() }),
-      precondition: precondition ? JSON.parse(JSON.stringify(rests ?? null)) : valuesOf(fields),
+      ...shown,
+      precondition: precondition ? copyOf(rests) : valuesOf(shown.fields),
     }
   }
 }
+
+/** Returns what is shown and hashed: the written values, because code may give others. A date has no members, so that all dates would be alike. */
+export function asWritten(shown: CodedPreview): Pick<Preview, 'fields' | 'headline'> {
+  const { fields, headline } = Shown.parse(
+    copyOf(Array.isArray(shown) ? { fields: shown } : { fields: shown.fields, headline: shown.headline }),
+  )
+  // Code may cut a text in the middle of a character, which has no canonical form to be hashed.
+  return { fields, ...(headline !== undefined && { headline: headline.toWellFormed() }) }
+}
+
+export const copyOf = (value: unknown): JsonValue => JSON.parse(JSON.stringify(value ?? null))
 
 async function runCode(
   tool: Pick<WrittenDefinition, 'name' | 'effect'>,

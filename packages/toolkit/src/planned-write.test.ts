@@ -135,3 +135,34 @@ test('an attempt that was given up while it waited for its turn makes nothing la
   expect(made).toBe(0)
   expect(await queued.execute({}, attempt('b'))).toBe(1)
 })
+
+test('what the shown values and the version are is the state that a planned write rests on, dates among them', async () => {
+  const target = { due: new Date(0), note: 'one', version: undefined as string | undefined }
+  const write = (precondition?: () => unknown) =>
+    definePlannedWrite({
+      name: 'move',
+      description: 'x',
+      input: z.object({}),
+      describe: () => 'x',
+      plan: async () => ({ ...target }),
+      show: ({ due, note, version }) =>
+        ({
+          fields: [{ field: 'due', oldValue: due, newValue: null }],
+          headline: `${note}\ud800`,
+          ...(version !== undefined && { version }),
+          ...(precondition && { precondition: precondition() }),
+        }) as never,
+      make: async () => null,
+    })
+  const stateOf = async (tool = write()) => (await tool.preview({}, signal)).precondition
+  const first = await stateOf()
+  expect(first).toEqual({ values: [{ field: 'due', value: '1970-01-01T00:00:00.000Z' }] })
+  expect(await stateOf()).toEqual(first)
+  target.due = new Date(1)
+  const second = await stateOf()
+  expect(second).not.toEqual(first)
+  target.version = '2'
+  expect(await stateOf()).not.toEqual(second)
+  expect(await stateOf(write(() => ({ at: target.due })))).toEqual({ at: '1970-01-01T00:00:00.001Z' })
+  expect((await write().preview({}, signal)).headline).toBe('one\ufffd')
+})

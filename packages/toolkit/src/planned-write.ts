@@ -1,6 +1,7 @@
 import { type ExecuteContext, type JsonObject, type Preview, ToolError, type Verification, type VerifyContext } from '@countersign/core'
 import type { z } from 'zod'
-import { type CodedTool, defineTool, type ToolDefinition } from './define.ts'
+import { asWritten, type CodedTool, copyOf, defineTool, type ToolDefinition } from './define.ts'
+import { valuesOf } from './tool-draft.ts'
 
 /** The plan of an attempt. */
 export interface Planned<Plan> {
@@ -21,7 +22,10 @@ export interface PlannedWrite<Args, Plan>
    * @throws ToolError `refused`, with `impossible: true` for what cannot be done.
    */
   plan(args: Args, signal: AbortSignal): Promise<Plan>
-  /** Returns what people see of a plan. `version` names what the plan rests on: another version later is another change. */
+  /**
+   * Returns what people see of a plan. `version` names what the plan rests on: another version later is another change. Without a
+   * `precondition`, the shown values and the version must be the same when the action starts.
+   */
   show(plan: Plan, args: Args): Preview
   /** Makes the change once. `context.plan()` is the plan that people saw. */
   make(args: Args, context: ExecuteContext & Planned<Plan>): Promise<unknown>
@@ -92,8 +96,15 @@ export function definePlannedWrite<Input extends z.ZodObject, Plan>(
   return {
     ...tool,
     // Sound because arguments that reach a tool's functions went through its `check`, which yields exactly the input's type.
-    preview: async (args: JsonObject, signal: AbortSignal) => show(await plan(args as Args, signal), args as Args),
+    preview: async (args: JsonObject, signal: AbortSignal) => withState(show(await plan(args as Args, signal), args as Args)),
   }
+}
+
+/** A preview without a precondition would not be read again before the start: then what runs is not what was shown. */
+function withState({ precondition, version, ...shown }: Preview): Preview {
+  const { fields, ...words } = asWritten(shown)
+  const state = precondition ?? { values: valuesOf(fields), ...(version !== undefined && { version }) }
+  return { fields, ...words, precondition: copyOf(state), ...(version !== undefined && { version }) }
 }
 
 const staleError = (): ToolError => new ToolError('stale', 'It changed after it was looked at last. Nothing was changed.')
