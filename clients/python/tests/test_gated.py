@@ -33,6 +33,10 @@ def fast_key(order_id: str, cents: int) -> str:
     return "fast"
 
 
+class Named(str):
+    """A text of a type of its own, as a member of a StrEnum is."""
+
+
 class Gated(unittest.TestCase):
     def setUp(self) -> None:
         self.client = Client(server.url, server.agent_key)
@@ -152,6 +156,19 @@ class Gated(unittest.TestCase):
         self.assertEqual(calling.result(), {"refunded": 400})
         self.assertEqual(self.effects.all, ["ORD-1 400"])
         self.assertEqual(server.action(action["id"])["arguments"], {"order_id": "ORD-1", "cents": 400})
+
+    def test_an_argument_that_nobody_edited_reaches_the_function_as_it_was_given(self) -> None:
+        given = Named("ORD-1")
+        received: list[object] = []
+
+        @gated(self.client, tool="shop.refund")
+        def refund(order_id: str, cents: int) -> None:
+            received.append(order_id)
+
+        calling = InThread(lambda: refund(given, 500))
+        server.approve(self.inbox.proposed()["id"], arguments={"order_id": "ORD-1", "cents": 400})
+        calling.result()
+        self.assertIs(received[0], given)
 
     def test_edits_that_the_function_does_not_take_run_nothing_and_are_reported(self) -> None:
         @gated(self.client, tool="shop.refund")

@@ -11,6 +11,7 @@ import unittest.mock
 from collections.abc import AsyncIterator, Iterator
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
+from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,10 @@ def load_tests(loader: unittest.TestLoader, tests: unittest.TestSuite, pattern: 
         if re.search(r"^ *>>> ", Path(str(module.__file__)).read_text(), re.MULTILINE):
             tests.addTests(doctest.DocTestSuite(module, setUp=begin, tearDown=end))
     return tests
+
+
+class Status(StrEnum):
+    SHIPPED = "shipped"
 
 
 class ArgumentsOfAFunction(unittest.TestCase):
@@ -110,6 +115,37 @@ class ArgumentsOfAFunction(unittest.TestCase):
         for value in (object(), {1, 2}, float("inf"), datetime.now(timezone.utc), b"x"):
             with self.assertRaisesRegex(TypeError, "order of .*refund cannot be shown on a card"):
                 refund(value)
+
+    def test_a_key_that_is_not_a_text_is_refused_wherever_it_is_because_json_would_make_it_one(self) -> None:
+        @gated(CLIENT, tool="shop.adjust")
+        def adjust(stock: object) -> None: ...
+
+        for value in ({1: 5, "1": 7}, {None: 1}, [{"a": ({True: 1},)}]):
+            with self.assertRaisesRegex(TypeError, "stock of .*adjust cannot be shown on a card.* is no text"):
+                adjust(value)
+
+    def test_an_argument_that_was_approved_as_it_is_keeps_its_type_and_an_edited_one_is_json(self) -> None:
+        def ship(status: Status, pair: tuple[int, int], rate: float = 1.0, by: Status = Status.SHIPPED, **more: object) -> None: ...
+
+        parameters = Parameters(ship, ())
+        bound = parameters.bind((Status.SHIPPED, (1, 2)), {"more": (3,)})
+        shown = {"status": "shipped", "pair": [1, 2], "rate": 1, "by": "shipped", "more": [3]}
+        self.assertEqual(parameters.propose(bound), shown)
+        call = parameters.approved(bound, shown)
+        self.assertEqual(repr((call.args, call.kwargs)), repr(((Status.SHIPPED, (1, 2), 1.0, Status.SHIPPED), {"more": (3,)})))
+        edited = {"status": "lost", "pair": [True, 2], "rate": 2, "by": "lost", "more": [4]}
+        call = parameters.approved(bound, edited)
+        self.assertEqual(repr((call.args, call.kwargs)), repr((("lost", [True, 2], 2, "lost"), {"more": [4]})))
+
+    def test_an_argument_that_changed_while_the_call_waited_runs_as_it_was_approved(self) -> None:
+        def ship(orders: list[str]) -> None: ...
+
+        parameters = Parameters(ship, ())
+        orders = ["ORD-1"]
+        bound = parameters.bind((orders,), {})
+        shown = parameters.propose(bound)
+        orders.append("ORD-2")
+        self.assertEqual(parameters.approved(bound, shown).args, (["ORD-1"],))
 
     def test_functions_whose_calls_cannot_be_shown_or_answered_are_refused_when_they_are_declared(self) -> None:
         def variadic(*orders: str) -> None: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, cast
 
 from .actions import Json
 
@@ -56,7 +56,11 @@ class Parameters:
         return proposed
 
     def approved(self, bound: inspect.BoundArguments, arguments: Mapping[str, Json]) -> inspect.BoundArguments:
-        """The call with the approved arguments. :raises TypeError: where they do not fit the function."""
+        """The call with the approved arguments: the values of the call itself where their JSON was approved as it is, else
+        that of the approval. So an enum or a tuple stays what it is.
+
+        :raises TypeError: where they do not fit the function.
+        """
         left = dict(arguments)
         call = self._signature.bind_partial()
         rest: str | None = None
@@ -67,11 +71,15 @@ class Parameters:
             elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
                 rest = name
             elif name in left:
-                call.arguments[name] = left.pop(name)
+                own = bound.arguments.get(name, parameter.default)
+                call.arguments[name] = self._unchanged(name, own, left.pop(name))
             elif parameter.default is inspect.Parameter.empty:
                 raise TypeError(f"{self._name} needs {name}, which the approved arguments do not have")
         if rest is not None:
-            call.arguments[rest] = left
+            given = bound.arguments.get(rest, {})
+            call.arguments[rest] = {
+                key: self._unchanged(key, given[key], value) if key in given else value for key, value in left.items()
+            }
         elif left:
             raise TypeError(f"{self._name} does not take {', '.join(left)}, which the approved arguments have")
         call.apply_defaults()
@@ -82,9 +90,40 @@ class Parameters:
         parameter = self._signature.parameters.get(key)
         return parameter is not None and parameter.kind is inspect.Parameter.POSITIONAL_ONLY and key not in self._local
 
+    def _unchanged(self, name: str, own: object, approved: Json) -> object:
+        """The own value where its JSON is the approved one now: it may have changed while the call waited."""
+        if own is inspect.Parameter.empty:
+            return approved
+        try:
+            return own if _is_same(self._json(name, own), approved) else approved
+        except TypeError:
+            return approved
+
     def _json(self, name: str, value: object) -> Json:
         try:
             read: Json = json.loads(json.dumps(value, allow_nan=False))
+            _require_text_keys(value)
         except (TypeError, ValueError, RecursionError) as cause:
             raise TypeError(f"{name} of {self._name} cannot be shown on a card, because it is not JSON: {cause}") from None
         return read
+
+
+def _require_text_keys(value: object) -> None:
+    """JSON makes texts of other keys: the function would find nothing under its own, and two of them may become one."""
+    if isinstance(value, dict):
+        for key, member in cast("dict[object, object]", value).items():
+            if not isinstance(key, str):
+                raise TypeError(f"the key {key!r} of a dict is no text")
+            _require_text_keys(member)
+    elif isinstance(value, (list, tuple)):
+        for member in cast("list[object] | tuple[object, ...]", value):
+            _require_text_keys(member)
+
+
+def _is_same(a: Json, b: Json) -> bool:
+    """True for the same JSON: 1 is 1.0, as it is for the server, and not True, as it is for Python."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_is_same(member, b[key]) for key, member in a.items())
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_is_same, a, b))
+    return isinstance(a, bool) == isinstance(b, bool) and a == b
