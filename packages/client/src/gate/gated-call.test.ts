@@ -43,3 +43,35 @@ test('calls with an empty tool call id are each a call of its own, and none can 
   await expect(answerApprovals(tools, [{ role: 'assistant', content: asked }])).rejects.toThrow('without a tool call id')
   expect(server.requests).toHaveLength(2)
 })
+
+const ship = async (_input: unknown, _call: unknown) => 'shipped'
+
+test('the schema of a library that gives no JSON Schema is refused before anything is registered or asked', async () => {
+  await using server = await serve({})
+  const client = createClient({ baseUrl: server.baseUrl, key: 'cs_1' })
+  // As Zod 4.1 and Valibot have it: as JSON Schema, their own members would say "an object of anything".
+  const schema = (vendor: string) => ({ type: 'object', entries: {}, '~standard': { version: 1, vendor, validate: () => ({}) } })
+  for (const inputSchema of [schema('zod'), schema('valibot')]) {
+    const tools = gateAiSdk(client, { ship: { inputSchema, execute: ship } }, { register: true })
+    await expect(tools.ship.execute({}, { toolCallId: 'call_1' })).rejects.toThrow(
+      /^ship has no schema that can be sent to the server: .*Zod 4\.2/,
+    )
+  }
+  expect(server.requests).toEqual([])
+})
+
+test('a schema that is a function, as those of ArkType, is registered as the JSON Schema that it gives', async () => {
+  const input = { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] }
+  const inputSchema = Object.assign(() => undefined, {
+    '~standard': { version: 1, vendor: 'arktype', jsonSchema: { input: () => ({ $schema: 'https://json-schema.org/…', ...input }) } },
+  })
+  const declined = sampleAction({ executor: 'client', state: 'declined', outcome: { status: 'declined', text: 'No.' } })
+  await using server = await serve({
+    'POST /api/tools': (_, response) => json(response, {}, 201),
+    'POST /api/actions': (_, response) => json(response, declined, 201),
+  })
+  const client = createClient({ baseUrl: server.baseUrl, key: 'cs_1' })
+  const tools = gateAiSdk(client, { ship: { inputSchema, execute: ship } }, { register: true })
+  await tools.ship.execute({ order: 'ORD-1' }, { toolCallId: 'call_1' }).catch(() => undefined)
+  expect(server.requests.map(({ url, body }) => [url, JSON.parse(body).input])[0]).toEqual(['/api/tools', input])
+})

@@ -43,7 +43,7 @@ export type GatedCall = {
   arguments: Readonly<Record<string, unknown>>
   /** For the option `register`. */
   description?: unknown
-  /** For the option `register`: JSON Schema, or that of a library which gives it (Zod, Valibot, ArkType). */
+  /** For the option `register`: JSON Schema, or that of a library which gives it (Zod 4.2 or newer, ArkType, Valibot's `toStandardJsonSchema`). */
   schema?: unknown
   /**
    * The model's id of the call. The same id (in the same run) is the same call: it is asked once and runs once, whatever restarts in

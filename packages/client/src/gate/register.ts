@@ -15,7 +15,7 @@ export type GateClient = Pick<Client, 'actions'> & Partial<Pick<Client, 'registe
 interface Registered {
   tool: string
   description?: unknown
-  /** Of any library that gives JSON Schema: Zod, Valibot, ArkType, the AI SDK, or JSON Schema itself. */
+  /** JSON Schema, or the schema of a library that gives it: Zod 4.2 or newer, ArkType, the AI SDK, or Valibot's `toStandardJsonSchema`. */
   schema?: unknown
   option: RegisterOption | undefined
 }
@@ -54,17 +54,20 @@ async function register(registerTool: Client['registerTool'], body: RegisterTool
 }
 
 async function jsonSchemaOf(tool: string, schema: unknown): Promise<RegisterToolBody['input']> {
-  if (typeof schema === 'object' && schema !== null) {
+  // A type of ArkType is a function.
+  if ((typeof schema === 'object' || typeof schema === 'function') && schema !== null) {
     if ('jsonSchema' in schema) return withoutDialect(await schema.jsonSchema)
     const standard: unknown = Reflect.get(schema, '~standard')
     const convert: unknown = typeof standard === 'object' && standard !== null ? Reflect.get(standard, 'jsonSchema') : undefined
     if (typeof convert === 'object' && convert !== null && 'input' in convert && typeof convert.input === 'function') {
       return withoutDialect(convert.input({ target: 'draft-2020-12' }))
     }
-    if ('type' in schema && schema.type === 'object') return withoutDialect(schema)
+    // The objects of Zod and Valibot have the type "object" themselves: as JSON Schema, they would take any arguments.
+    if (standard === undefined && 'type' in schema && schema.type === 'object') return withoutDialect(schema)
   }
   throw new TypeError(
-    `${tool} has no schema that can be sent to the server: give it as register: { ${tool}: { input: { type: 'object', … } } }`,
+    `${tool} has no schema that can be sent to the server: give its tool one of Zod 4.2 or newer, or ` +
+      `JSON Schema as register: { ${tool}: { input: { type: 'object', … } } }`,
   )
 }
 
