@@ -84,6 +84,31 @@ test('a person changes the command, and the host gets the changed one', async ()
   expect((await desk.server.admin.get(`/api/actions/${card.id}`)).state).toBe('succeeded')
 })
 
+test('Gemini CLI keeps what an edit takes out of a call, so it is told the input that was approved, and runs the call with that alone', async () => {
+  const desk = await startCodingDesk()
+  const send = (tool_input: object) => {
+    const call = { hook_event_name: 'BeforeTool', tool_name: 'run_shell_command', tool_input }
+    return desk.agent.send('POST', '/hooks/gemini', { body: { session_id: 'g1', cwd: FOLDER, ...call } })
+  }
+  const approve = async (changes: object) => {
+    const card = await waiting(desk.server)
+    await decide(desk.server, card, { verdict: 'approve', arguments: { ...card.arguments, ...changes } })
+  }
+  const changed = send({ command: 'npm run migrate', is_background: true })
+  await approve({ options: { is_background: false } })
+  expect((await changed).body).toEqual({
+    decision: 'allow',
+    hookSpecificOutput: { tool_input: { command: 'npm run migrate', is_background: false } },
+  })
+  const asked = send({ command: 'npm run deploy', is_background: true, description: 'Deploys' })
+  await approve({ options: { description: 'Deploys' } })
+  const approved = { command: 'npm run deploy', description: 'Deploys' }
+  const { body } = await asked
+  expect(body).toEqual({ decision: 'deny', reason: expect.stringContaining('with exactly this input') })
+  expect(JSON.parse(body.reason.slice(body.reason.indexOf('{')))).toEqual(approved)
+  expect((await send(approved)).body).toEqual({ decision: 'allow' })
+})
+
 test('what the host decides by itself cannot be edited: such an edit is refused in words, and the call still waits', async () => {
   const desk = await startCodingDesk()
   const asked = [
@@ -103,6 +128,8 @@ test('what the host decides by itself cannot be edited: such an edit is refused 
     ['host.shell', 'shell', { readOnly: true }],
     ['host.mcp', 'hostTool', 'mcp__staging__delete_row'],
     ['host.mcp', 'server', 'staging'],
+    // A host that takes it would run the command elsewhere than the card says.
+    ['host.shell', 'options', { dir_path: '/srv/staging' }],
   ] as const) {
     const card = cards.find((one) => one.tool === tool)
     if (!card) throw new Error(`there is no card of ${tool}`)

@@ -22,12 +22,13 @@ export interface HostRunTool {
   preview(args: JsonObject): PreviewField[]
   assess(args: JsonObject): { level: RiskLevel; reasons: string[] }
   grantRules?: Tool['grantRules']
+  hostDecides?: Tool['hostDecides']
   /** A sentence that names the program that runs it instead of this server. */
   notHere: string
 }
 
 export function draftHostRun(tool: HostRunTool): ToolDraft {
-  const { kind, description, effect, input, reportWithinMs, complete, describe, preview, assess, grantRules, notHere } = tool
+  const { kind, description, effect, input, reportWithinMs, complete, describe, preview, assess, grantRules, hostDecides, notHere } = tool
   const strict = input.strict()
   return {
     name: kind,
@@ -51,6 +52,7 @@ export function draftHostRun(tool: HostRunTool): ToolDraft {
     preview: async (args) => ({ fields: preview(args) }),
     assess,
     ...(grantRules && { grantRules }),
+    ...(hostDecides && { hostDecides }),
     execute: async () => {
       throw new ToolError('broken', `${notHere} Nothing was run here.`)
     },

@@ -155,6 +155,11 @@ export interface Tool {
    */
   readonly isHostRun?: boolean
   /**
+   * Returns what the program decides by itself inside of arguments that can be edited, by the name of the argument. An edit that changes one
+   * of these values is refused. Whole arguments are `readOnly` in the schema. Only for {@link isHostRun}.
+   */
+  hostDecides?(args: JsonObject): JsonObject
+  /**
    * Why every call of the tool needs approval, whatever policy or a grant allows: it is not the tool that people accepted. Undefined for a
    * tool that is.
    */

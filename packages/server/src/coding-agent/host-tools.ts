@@ -29,6 +29,8 @@ const COMMAND = {
   preview: previewShell,
   assess: ({ shell }: JsonObject) => assessShell(readingOf(shell)),
   grantRules: { mayCover: isPlainCommand, suggest: commandRule },
+  // The argument `folder`, and what the command was read to do, follow from them.
+  hostDecides: ({ options }: JsonObject) => ({ options: isObject(options) ? foldersIn(options) : [] }),
 }
 
 const FILES = { mayCover: isPlainFile, suggest: fileRule }

@@ -122,14 +122,19 @@ async function verdictOf(
   }
   const input = changedInput(ask.call, action.arguments)
   // An earlier hook of the same call may have it: the host asks in two places, and runs it once. What people changed is no permission for another.
-  const mayHaveIt = state === 'executing' && !isParked && (!input || ask.mayEdit)
+  const runsAsApproved = !input || canBeGiven(ask, input)
+  const mayHaveIt = state === 'executing' && !isParked && runsAsApproved
   if (mayHaveIt && ask.callId === undefined) return { kind: 'allow', input }
   if (state !== 'approved' && !mayHaveIt) return { kind: 'deny', reason: deniedAbout(action, hook.consoleUrl) }
-  // This host cannot be given another input. The changed call stays approved until the agent makes it.
-  if (input && !ask.mayEdit) return { kind: 'deny', reason: otherInput(action, input) }
+  // This host cannot be given that input. The changed call stays approved until the agent makes it.
+  if (!runsAsApproved) return { kind: 'deny', reason: otherInput(action, input) }
   const claim = await claimFor(deps, hook, ask, action)
   return 'action' in claim ? { kind: 'allow', input } : claim
 }
+
+/** Whether the host runs exactly this input once it is in the answer. A field that a person took out is not taken out by a host that merges. */
+const canBeGiven = ({ mayEdit, merges, call }: Ask, input: JsonObject): boolean =>
+  mayEdit && (merges !== true || Object.keys(call.input).every((field) => Object.hasOwn(input, field)))
 
 /** The claim of the host that runs the action, which an earlier hook of the same call may have got, or why it must not. */
 async function claimFor(

@@ -51,7 +51,8 @@ export const geminiShape: HookShape = {
       call: { host: 'gemini' as const, tool, input: inputOf(tool_input), folder: cwd },
     }
     if (event === 'AfterTool') return { kind: 'report', ...named, report: readResult(tool_name, tool_response ?? null) }
-    return { kind: 'ask', ...named, mayEdit: true }
+    // It assigns the fields of the answer to those of the call.
+    return { kind: 'ask', ...named, mayEdit: true, merges: true }
   },
   answer(_event, verdict): JsonObject {
     if (verdict.kind === 'none') return {}

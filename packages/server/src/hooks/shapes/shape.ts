@@ -32,6 +32,8 @@ export type HookEvent =
       kind: 'ask'
       /** True when the answer may contain another input. */
       mayEdit: boolean
+      /** True when the host keeps what that input lacks. Default: false, it replaces the whole input. */
+      merges?: true
     })
   | (Named & { kind: 'answered'; allowed: boolean; said?: string | undefined })
   | (Named & { kind: 'report'; report: Report })
