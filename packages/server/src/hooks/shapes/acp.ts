@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { isObject } from '@countersign/core/text'
 import { z } from 'zod'
@@ -74,13 +75,33 @@ function hostCall(toolCall: ToolCall, folder: string): HostTool {
     const { path = '', oldText, newText } = diff
     const shown: JsonValue[] = [path, oldText ?? null, newText]
     const rest = Object.fromEntries(Object.entries(input).filter(([, value]) => !shown.includes(value)))
-    return typeof oldText === 'string'
-      ? call('edit', { ...rest, path, oldText, newText })
-      : call('write', { ...rest, path, content: newText })
+    const change: JsonObject = typeof oldText === 'string' ? { path, oldText, newText } : { path, content: newText }
+    if (isAboutOne(change, input, { locations: locations ?? [], folder }))
+      return call('content' in change ? 'write' : 'edit', { ...rest, ...change })
   }
   const about: JsonObject = { rawInput: rawInput ?? null, content: content ?? [], locations: locations ?? [] }
   return call(name || kind || 'other', { ...about, title: title ?? null, kind: kind ?? null })
 }
+
+const PATH_NAME = /(^|_)(path|file|filename)$|(Path|File|FileName)$/
+
+/**
+ * False where the input or the locations of an edit name another file, or another text, than its diff: the card of a change to a file would
+ * show one of the two, and a rule for that file would allow both.
+ */
+function isAboutOne(change: JsonObject, input: JsonObject, { locations, folder }: { locations: JsonValue[]; folder: string }): boolean {
+  const isPath = (value: JsonValue | undefined) =>
+    value === change.path || (typeof value === 'string' && resolved(value, folder) === resolved(String(change.path), folder))
+  return (
+    locations.every((one) => isObject(one) && isPath(one.path)) &&
+    Object.entries(input).every(([name, value]) => {
+      if (name === 'path' || (typeof value === 'string' && PATH_NAME.test(name))) return isPath(value)
+      return !Object.hasOwn(change, name) || value === change[name]
+    })
+  )
+}
+
+const resolved = (path: string, folder: string): string => (folder === '' ? path : posix.resolve(folder, path))
 
 /**
  * A command line, also of words that the agent gives one by one, with the arguments and variables beside it. Undefined where one of them
