@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { openTempSqlite } from '../../../../verification/testing/temp-store.ts'
+import { openTempSqlite, raw, STORES } from '../../../../verification/testing/temp-store.ts'
+import { withTurns } from '../../../../verification/testing/with-turns.ts'
 import { principals, sessions } from '../store/index.ts'
 import { listSessions } from './list-sessions.ts'
 
@@ -21,4 +23,30 @@ test('a search reads at most 2,000 sessions for a page, and the next page contin
   const second = await find(first.next)
   expect(second.rows.map(({ id }) => id)).toEqual(['ses_00003'])
   expect(second.next).toBeUndefined()
+})
+
+test.each(STORES)('whoever sees few of many sessions gets these, and other work has its turn meanwhile ($database)', async ({ open }) => {
+  await using temp = await open()
+  const { store } = temp
+  const ben = { id: 'prn_ben', kind: 'person', name: 'Ben', roles: [] } as const
+  await store.transact(function* () {
+    yield* principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, 1)
+    yield* principals.savePrincipal({ ...ben, roles: [], personId: ben.id }, 1)
+    yield* raw(sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 9000)
+      insert into session (id, agent, title, status, owner_id, created_at, updated_at)
+      select 'ses_' || (10000 + i), 'desk', 'Other', 'idle', case when i in (5, 2201, 8990) then 'prn_ben' else 'prn_ana' end, 1, 1 from n`)
+  })
+  const list = async (rest: { q?: string; before?: string; limit?: number }) => {
+    const query = { status: undefined, q: undefined, before: undefined, limit: 10, isWanted: () => true, ...rest }
+    const { result, turns } = await withTurns(() => listSessions(store, query, { ...ben, roles: [] }))
+    return { ids: result.rows.map(({ id }) => id), next: result.next, turns }
+  }
+  const all = await list({})
+  expect(all).toMatchObject({ ids: ['ses_18990', 'ses_12201', 'ses_10005'], next: undefined })
+  expect(all.turns).toBeGreaterThanOrEqual(4)
+  const found = await list({ q: 'other' })
+  expect(found).toMatchObject({ ids: all.ids, next: undefined })
+  expect(found.turns).toBeGreaterThanOrEqual(4)
+  expect(await list({ limit: 2 })).toMatchObject({ ids: ['ses_18990', 'ses_12201'], next: 'ses_12201' })
+  expect(await list({ limit: 2, before: 'ses_12201' })).toMatchObject({ ids: ['ses_10005'], next: undefined })
 })

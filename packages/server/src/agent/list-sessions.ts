@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CountersignError, type Principal, SessionStatus } from '@countersign/core'
 import { readerOf } from '../gate/index.ts'
 import { type SessionRow, type Store, sessionSearch, sessions, type Tx } from '../store/index.ts'
@@ -21,10 +21,14 @@ export interface FoundSessions {
   next: string | undefined
 }
 
-/** The number of sessions in one reading. Other queries get the database in between. */
+/** The number of sessions whose messages are searched in one reading. */
 const SEARCHED_AT_ONCE = 100
 /** The number of sessions that are searched for one page. */
 const SEARCHED_FOR_PAGE = 2_000
+/** How many sessions are looked through in one piece for those that a principal may see: first a few, where most find enough. */
+const PIECES = [200, 2_000] as const
+/** No id is greater. */
+const END = 'ses_~'
 
 /**
  * Returns a page of the sessions that a principal may see, newest first. With `q` a page may be short although there is a next one.
@@ -32,23 +36,39 @@ const SEARCHED_FOR_PAGE = 2_000
  */
 export async function listSessions(store: Store, query: SessionQuery, principal: Principal): Promise<FoundSessions> {
   const filter = { reader: readerOf(principal), statuses: readStatuses(query.status) }
-  const { q, limit } = query
-  if (!q) {
-    const rows = await store.read(() => sessions.listSessions({ ...filter, before: query.before, limit: limit + 1 }))
-    return cut(rows, limit)
-  }
+  const { q, limit, isWanted } = query
+  const read = (before: string | undefined, count: number) => readVisible(store, { ...filter, before, limit: count }, isWanted)
+  if (!q) return cut(await read(query.before, limit + 1), limit)
   const found: SessionRow[] = []
   let { before } = query
-  for (let searched = 0; searched < SEARCHED_FOR_PAGE && query.isWanted(); searched += SEARCHED_AT_ONCE) {
-    const page = { ...filter, before, limit: SEARCHED_AT_ONCE }
-    const { rows, matching } = await store.read(() => search(page, q))
-    found.push(...matching)
+  for (let searched = 0; searched < SEARCHED_FOR_PAGE && isWanted(); searched += SEARCHED_AT_ONCE) {
+    const rows = await read(before, SEARCHED_AT_ONCE)
+    found.push(...(await store.read(() => search(rows, q))))
     if (found.length > limit || rows.length < SEARCHED_AT_ONCE) return cut(found, limit)
     before = rows.at(-1)?.id
-    // The embedded database answers at once, so other requests get their turn only here.
-    await setImmediate()
+    await nextTurn()
   }
   return { rows: found, next: before }
+}
+
+/**
+ * Returns the sessions of a page. Whoever sees few of many has all others looked through, so it does so in pieces: the embedded database
+ * answers at once, and other requests get their turn only in between.
+ */
+async function readVisible(store: Store, page: sessions.SessionPage, isWanted: () => boolean): Promise<SessionRow[]> {
+  const found: SessionRow[] = []
+  let before = page.before ?? END
+  for (let piece = 0; ; piece++) {
+    const count = PIECES[piece] ?? PIECES[1]
+    const from = await store.read(function* () {
+      const oldest = (yield* sessions.idBefore.first({ before, count }))?.id
+      found.push(...(yield* sessions.listSessions({ ...page, from: oldest, before, limit: page.limit - found.length })))
+      return oldest
+    })
+    if (from === undefined || found.length >= page.limit || !isWanted()) return found
+    before = from
+    await nextTurn()
+  }
 }
 
 const cut = (rows: SessionRow[], limit: number): FoundSessions => {
@@ -56,12 +76,11 @@ const cut = (rows: SessionRow[], limit: number): FoundSessions => {
   return { rows: page, next: rows.length > limit ? page.at(-1)?.id : undefined }
 }
 
-function* search(page: sessions.SessionPage, q: string): Tx<{ rows: SessionRow[]; matching: SessionRow[] }> {
-  const rows = yield* sessions.listSessions(page)
+function* search(rows: readonly SessionRow[], q: string): Tx<SessionRow[]> {
   const isTitled = (row: SessionRow) => sessionSearch.includesText(row.title, q)
   const others = rows.filter((row) => !isTitled(row)).map(({ id }) => id)
   const saying = yield* sessionSearch.sessionsSaying(q, others)
-  return { rows, matching: rows.filter((row) => isTitled(row) || saying.has(row.id)) }
+  return rows.filter((row) => isTitled(row) || saying.has(row.id))
 }
 
 function readStatuses(text: string | undefined): SessionStatus[] {

@@ -80,8 +80,15 @@ export interface SessionPage {
   statuses: readonly SessionStatus[]
   /** Only ids before this one. */
   before: string | undefined
+  /** Only this id and later ones. */
+  from?: string | undefined
   limit: number
 }
+
+/** The id of the session that is `count` before the id `before`; undefined when there are not so many. */
+export const idBefore = question<{ before: string; count: number }, { id: string }>((db, p) =>
+  db.selectFrom('session').select('id').where('id', '<', p.before).orderBy('id', 'desc').offset(p.count).limit(lit(1)),
+)
 
 /** Sessions that are not deleted, newest first. */
 export const listSessions = (page: SessionPage): Tx<SessionRow[]> =>
@@ -90,6 +97,7 @@ export const listSessions = (page: SessionPage): Tx<SessionRow[]> =>
     if (page.statuses.length > 0) query = query.where('status', 'in', page.statuses)
     if (page.reader !== undefined) query = query.where(sessionIsVisible(page.reader, 'session', dialect))
     if (page.before !== undefined) query = query.where('id', '<', page.before)
+    if (page.from !== undefined) query = query.where('id', '>=', page.from)
     return query
   })
 
