@@ -71,3 +71,17 @@ test('a period is looked up among a few thousand heads at a time, and other work
   expect(await listed(store, { since: period.since })).toBe('25000 21000 9000 ')
   expect(await listed(store, { until: period.until })).toBe('21000 9000 1 ')
 })
+
+test('a filter that finds little lets other work have its turn while it goes through the record', async () => {
+  await using temp = await openTempSqlite()
+  const { store } = temp
+  const what = '{"what":"x"}'
+  await store.transact(() =>
+    raw(sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 20000)
+      insert into audit (id, scope, seq, prev, at, kind, actor, data, salt, data_hash, hash)
+      select i, 'act_' || i, 1, '', 1, case i when 7 then 'redacted' else 'signed_in' end, 'system', ${what}, '', '', '' from n`),
+  )
+  const { result, turns } = await withTurns(() => listed(store, { kind: 'redacted' }))
+  expect(result).toBe('x')
+  expect(turns).toBeGreaterThanOrEqual(3)
+})
