@@ -193,10 +193,7 @@ function trialRoutes(app: App, deps: HttpDeps): void {
       errors: ['forbidden', 'not_found'],
       response: { 200: ShadowReport },
     }),
-    (request) => {
-      const reader = readerOf(callerOf(request).principal)
-      return store.read(() => reportShadow(reader))
-    },
+    (request) => reportShadow(store, readerOf(callerOf(request).principal)),
   )
   app.delete(
     '/api/policy/shadow',

@@ -1,4 +1,3 @@
-import { makeId } from '@countersign/core'
 import { sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
@@ -65,10 +64,30 @@ export const insertDifference = insertInto('policy_difference', {
 const isSeenBy = (reader: Reader | undefined, table: string, dialect: Dialect) =>
   reader === undefined ? sql<boolean>`1 = 1` : actionIsVisible(reader, table, dialect)
 
+/** Ids of actions from `from` up to, not including, `before`. */
+interface Within {
+  from: string
+  before: string
+}
+
+/** The action of the difference that is `count` before the action `before`; undefined when there are not so many. */
+export const differenceBefore = question<{ shadow: number; before: string; count: number }, Pick<PolicyDifferenceRow, 'action_id'>>(
+  (db, p) =>
+    db
+      .selectFrom('policy_difference')
+      .select('action_id')
+      .where('shadow', '=', p.shadow)
+      .where('action_id', '<', p.before)
+      .orderBy('action_id', 'desc')
+      .offset(p.count)
+      .limit(lit(1)),
+)
+
 /** Counts the differences about actions that the reader sees, by both verdicts. @param reader Undefined for all actions. */
 export const countDifferences = (
   shadow: number,
   reader: Reader | undefined,
+  { from, before }: Within,
 ): Tx<(Pick<PolicyDifferenceRow, 'was' | 'would_be'> & { count: number })[]> =>
   ask((db, dialect) =>
     db
@@ -76,6 +95,8 @@ export const countDifferences = (
       .innerJoin('action', 'action.id', 'policy_difference.action_id')
       .select((eb) => ['was', 'would_be', eb.fn.countAll<number>().as('count')])
       .where('shadow', '=', shadow)
+      .where('action_id', '>=', from)
+      .where('action_id', '<', before)
       .where(isSeenBy(reader, 'action', dialect))
       .groupBy(['was', 'would_be'])
       .orderBy('was')
@@ -86,7 +107,7 @@ export const countDifferences = (
 export const listDifferences = (
   shadow: number,
   reader: Reader | undefined,
-  limit: number,
+  { from, before, limit }: Within & { limit: number },
 ): Tx<(PolicyDifferenceRow & { tool: string })[]> =>
   ask((db, dialect) =>
     db
@@ -95,18 +116,21 @@ export const listDifferences = (
       .selectAll('policy_difference')
       .select('action.tool')
       .where('shadow', '=', shadow)
+      .where('action_id', '>=', from)
+      .where('action_id', '<', before)
       .where(isSeenBy(reader, 'action', dialect))
       .orderBy('action_id', 'desc')
       .limit(limit),
   )
 
-/** Counts the actions that were proposed since and that the reader sees. Ids sort by creation time. @param reader Undefined for all. */
-export function* countProposedSince(sinceMs: number, reader: Reader | undefined): Tx<number> {
+/** Counts the actions that the reader sees. @param reader Undefined for all. */
+export function* countProposed(reader: Reader | undefined, { from, before }: Within): Tx<number> {
   const rows = yield* ask((db, dialect) =>
     db
       .selectFrom('action')
       .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('id', '>=', makeId('act', sinceMs, new Uint8Array(16)))
+      .where('id', '>=', from)
+      .where('id', '<', before)
       .where(isSeenBy(reader, 'action', dialect)),
   )
   return Number(rows[0]?.count)
