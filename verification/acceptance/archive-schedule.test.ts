@@ -115,6 +115,21 @@ test('the server archives on its schedule: once for all processes, counted on th
   expect((await server.admin.get('/api/audit?kind=archived')).items).toHaveLength(2)
 })
 
+test('a round that was made while the clock was years ahead does not put off those after it', async () => {
+  using folder = temporaryFolder()
+  await using server = await startTestServer(desk)
+  await converse(server)
+  await using one = await startOn(server, folder.path, manualClock(Date.now() + 3_650 * DAY_MS))
+  one.clock.pass(MINUTE_MS)
+  await one.until('archive.checked', 1)
+  expect(one.of('archive.finished')).toMatchObject([{ sessions: 1 }])
+  await converse(server)
+  one.clock.set(Date.now() + 40 * DAY_MS)
+  one.clock.pass(10 * MINUTE_MS)
+  await one.until('archive.checked', 2)
+  expect(one.of('archive.finished')).toMatchObject([{ sessions: 1 }, { sessions: 1 }])
+})
+
 test('a schedule that finds nothing writes no row, and one that is held changes nothing', async () => {
   using folder = temporaryFolder()
   await using server = await startTestServer(desk)

@@ -62,7 +62,11 @@ export function startArchiveSchedule(options: ArchiveScheduleOptions): AsyncDisp
 
 async function makeRound(options: ArchiveScheduleOptions, signal: AbortSignal): Promise<void> {
   const { store, database, folder, clock, log, olderThanMs, everyMs, trouble } = options
-  const isDue = async () => clock.nowMs() >= (await lastRound(store)) + everyMs
+  async function isDue(): Promise<boolean> {
+    const [last, nowMs] = [await lastRound(store), clock.nowMs()]
+    // A round that is to come was made while the clock was ahead. Clocks of several processes differ a little.
+    return nowMs >= last + everyMs || last > nowMs + everyMs
+  }
   if (trouble() !== undefined || !(await isDue())) return
   const beside = await openForArchive(database).catch((error: unknown) => {
     // Usually because another process is running the round.

@@ -21,6 +21,12 @@ const JITTER = 0.2
 /** The longest pause that a receiver can ask for. */
 const MAX_ASKED_MS = 24 * HOUR_MS
 
+/** No retry, pause or quiet time lasts longer. A later time was written while the clock was ahead. */
+const LONGEST_WAIT_MS = 2 * 24 * HOUR_MS
+
+/** True for a time that no wait leads to: it was written while the clock was ahead. */
+export const isBeyondWaits = (atMs: number, nowMs: number): boolean => atMs > nowMs + LONGEST_WAIT_MS
+
 /** Returns the pause that a receiver asked for, of at most a day. */
 export const askedPauseMs = (askedMs: number | undefined): number => Math.min(askedMs ?? 0, MAX_ASKED_MS)
 

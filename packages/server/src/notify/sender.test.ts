@@ -36,6 +36,25 @@ for (const { database, open } of STORES) {
     expect(JSON.parse(row?.attempts ?? '')).toHaveLength(10)
   })
 
+  test(`what failed while the clock was years ahead is tried again once the clock is right (${database})`, async () => {
+    await using temp = await open()
+    let isUp = false
+    await using receiver = await startReceiver((response) =>
+      isUp ? response.writeHead(204).end() : response.writeHead(503, { 'retry-after': '3600' }).end(),
+    )
+    const clock = manualClock(Date.UTC(2036, 0, 1))
+    const { send } = openSender(temp.store, clock)
+    const webhookId = await addWebhook(temp.store, receiver.url, clock.nowMs())
+    for (let nth = 0; nth < 2; nth++) await addEvent(temp.store, clock.nowMs())
+    expect(await send()).toBe(HOUR_MS)
+    isUp = true
+    clock.set(Date.UTC(2026, 0, 1))
+    expect(await send()).toBeUndefined()
+    const rows = await listed(temp.store, webhookId)
+    expect(rows.map(({ state }) => state)).toEqual(['delivered', 'delivered'])
+    expect(new Set(receiver.ids())).toEqual(new Set(rows.map(({ id }) => id)))
+  })
+
   test(`at most four requests at a time go to one webhook (${database})`, async () => {
     await using temp = await open()
     const answers = Promise.withResolvers<void>()

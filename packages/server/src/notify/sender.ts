@@ -1,9 +1,9 @@
 import { checkpoint } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
-import { type Store, type Tx, type WebhookDeliveryRow, webhookDeliveries } from '../store/index.ts'
+import { pushDeliveries, type Store, type Tx, type WebhookDeliveryRow, webhookDeliveries } from '../store/index.ts'
 import { ANSWER_WITHIN_MS, type Attempted } from './attempt.ts'
 import { type ChannelDeps, createChannels, type Pending, type PreparedAttempt } from './channels.ts'
-import { askedPauseMs, retryAfterMs } from './schedule.ts'
+import { askedPauseMs, isBeyondWaits, retryAfterMs } from './schedule.ts'
 
 /** Concurrent deliveries to one receiver. There are few receivers, so no other limit is needed: a slow one does not delay the others. */
 const PER_RECEIVER = 4
@@ -151,8 +151,12 @@ export function createSender(options: SenderOptions): DeliverySender {
   return {
     async doWhatIsDue(signal) {
       const waits: number[] = []
-      for (const { id, next_at } of await store.read(pendingOf)) {
+      for (const { id, next_at: stored } of await store.read(pendingOf)) {
         const now = clock.nowMs()
+        // A look, and nothing else, is for as late as a person says.
+        const isLost = id !== pushDeliveries.EVERY_SUBSCRIPTION && isBeyondWaits(stored, now)
+        if (isLost) await store.transact(() => webhookDeliveries.endWaitsBeyond.run({ webhook_id: id, from: stored, now }))
+        const next_at = isLost ? now : stored
         const room = PER_RECEIVER - (inFlight.get(id) ?? 0)
         // Each attempt that ends checks again at once, but not one whose result could not be stored.
         waits.push(next_at > now ? next_at - now : LOOK_AGAIN_MS)

@@ -15,6 +15,7 @@ import { type Attempted, attempt } from './attempt.ts'
 import { bodyOf } from './body.ts'
 import type { Channel, ChannelDeps } from './channels.ts'
 import { hostOf } from './host-of.ts'
+import { isBeyondWaits } from './schedule.ts'
 
 /** A receiver that only fails for this long is given up. */
 export const FAILING_MS = 5 * 24 * 60 * 60_000
@@ -44,8 +45,9 @@ export function webhookChannel({ clock, network, publicUrl }: ChannelDeps): Chan
       if (!webhook) return 'dropped'
       const isCallback = delivery.is_callback === 1
       // An admin's test shows what the receiver does now.
-      const isPaused = (webhook.paused_until ?? 0) > now && !isCallback && delivery.type !== 'webhook.test'
-      if (isPaused) return { waitUntil: webhook.paused_until ?? now }
+      const pausedUntil = webhook.paused_until ?? 0
+      const isPaused = pausedUntil > now && !isBeyondWaits(pausedUntil, now)
+      if (isPaused && !isCallback && delivery.type !== 'webhook.test') return { waitUntil: pausedUntil }
       const url = yield* addressOf(delivery, webhook)
       const body = yield* bodyOf(delivery, publicUrl)
       const tried = { id: webhook.id, url: webhook.url }
