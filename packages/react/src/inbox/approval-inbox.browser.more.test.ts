@@ -1,17 +1,31 @@
+import type { ServerResponse } from 'node:http'
+import type { Action, Delegation, Principal } from '@countersign/client'
 import type { Route } from '@playwright/test'
 import { expect, test } from 'vitest'
+import { serve, startStream } from '../../../client/src/testing/log-server.ts'
 import { ADA, sampleAction } from '../testing/actions.ts'
 import { holdScripts, openPage, page, prepareCardPages } from '../testing/card-page.ts'
 
 prepareCardPages()
 
+interface Scene {
+  me?: () => Principal
+  action?: Action
+  delegations?: readonly Pick<Delegation, 'from' | 'to' | 'state'>[]
+}
+
 /** Shows the inbox of Ada with one action, on a page whose server answers each connection to the stream with the next of `streams`. */
-async function openInbox(streams: ((route: Route) => unknown)[], tools: unknown[] = []): Promise<void> {
+async function openInbox(
+  streams: ((route: Route) => unknown)[],
+  tools: unknown[] = [],
+  { me = () => ADA, action = sampleAction(), delegations = [] }: Scene = {},
+): Promise<void> {
   await openPage()
-  await page.route('**/api/me', (route) => route.fulfill({ json: { principal: ADA, signIn: 'key' } }))
+  await page.route('**/api/me', (route) => route.fulfill({ json: { principal: me(), signIn: 'key' } }))
+  await page.route('**/api/delegations?*', (route) => route.fulfill({ json: { items: delegations, nextCursor: null } }))
   await page.route('**/api/tools', (route) => route.fulfill({ json: { items: tools } }))
   await page.route('**/api/actions?*', (route) =>
-    route.fulfill({ json: { items: route.request().url().includes('state=proposed') ? [sampleAction()] : [], nextCursor: null } }),
+    route.fulfill({ json: { items: route.request().url().includes('state=proposed') ? [action] : [], nextCursor: null } }),
   )
   await page.route('**/api/events', (route) => streams.shift()?.(route))
   await page.evaluate(() => window.cardPage.showInbox())
@@ -30,6 +44,42 @@ test('an inbox that was refused says why, and Try again opens it anew', async ()
   await alert.getByRole('button', { name: 'Try again' }).click()
   await alert.waitFor({ state: 'detached' })
   await row().waitFor()
+})
+
+const forFinance = sampleAction({ requires: { quorum: 1, declineQuorum: 1, roles: ['finance'], notRequester: false } })
+const approve = () => page.getByRole('button', { name: /^Approve: / })
+
+test('what a delegate may decide has its buttons', async () => {
+  const fay: Principal = { id: 'prn_fay', kind: 'person', name: 'Fay', roles: ['finance'] }
+  await openInbox([live], [], { action: forFinance, delegations: [{ from: fay, to: ADA, state: 'standing' }] })
+  await row().click()
+  await approve().waitFor()
+})
+
+test('a role that the person gets while the page is open brings the buttons, and one that they lose takes them', async () => {
+  let roles = ['approver']
+  // A stream that stays open: one that ends at once is not seen to be live.
+  let stream: ServerResponse | undefined
+  await using server = await serve({
+    'GET /api/events': (_, response) => {
+      stream = response
+      startStream(response)
+    },
+  })
+  const pass = (route: Route) => route.continue({ url: `${server.baseUrl}/api/events` })
+  const changeTo = (changed: string[]) => {
+    roles = changed
+    stream?.end()
+  }
+  await openInbox([pass, pass, pass], [], { action: forFinance, me: () => ({ ...ADA, roles }) })
+  await row().click()
+  const whyNot = page.getByText('Waiting for someone with the role finance.')
+  await whyNot.waitFor()
+  changeTo(['finance'])
+  await approve().waitFor()
+  changeTo(['approver'])
+  await whyNot.waitFor()
+  expect(await approve().count()).toBe(0)
 })
 
 test('where the form for edits cannot be loaded, the card says so, and page and card stand', async () => {

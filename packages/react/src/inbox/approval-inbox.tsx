@@ -49,7 +49,9 @@ export function ApprovalInbox(props: ApprovalInboxProps) {
       <Heading className="cs-inbox-title">{props.title ?? 'Approvals'}</Heading>
       {opened.state === 'opening' ? <p className="cs-note">Loading…</p> : null}
       {opened.state === 'failed' ? <Failure error={opened.error} onRetry={opened.retry} /> : null}
-      {opened.state === 'open' ? <OpenInbox {...props} store={opened.store} me={opened.me} onRetry={opened.retry} /> : null}
+      {opened.state === 'open' ? (
+        <OpenInbox {...props} store={opened.store} me={opened.me} standsFor={opened.standsFor} onRetry={opened.retry} />
+      ) : null}
     </section>
   )
 }
@@ -63,9 +65,9 @@ const Failure = ({ error, onRetry }: { error: ApiError | undefined; onRetry: () 
   </p>
 )
 
-type OpenInboxProps = ApprovalInboxProps & { store: InboxStore; me: Principal | null; onRetry: () => void }
+type OpenInboxProps = ApprovalInboxProps & { store: InboxStore; me: Principal | null; standsFor: readonly Principal[]; onRetry: () => void }
 
-function OpenInbox({ store, me, onRetry, empty = 'Nothing waits for you.', ...props }: OpenInboxProps) {
+function OpenInbox({ store, onRetry, empty = 'Nothing waits for you.', ...props }: OpenInboxProps) {
   const { items, waiting, loaded, connection, failure } = useStore(store)
   const [limit, setLimit] = useState(STEP)
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
@@ -82,7 +84,7 @@ function OpenInbox({ store, me, onRetry, empty = 'Nothing waits for you.', ...pr
         {shown.map((action) => (
           <li key={action.id}>
             {open.has(action.id) ? (
-              <InboxCard {...props} action={action} me={me} connection={connection.kind} />
+              <InboxCard {...props} action={action} connection={connection.kind} />
             ) : (
               <InboxRow action={action} nowMs={nowMs} onOpen={() => setOpen((before) => new Set(before).add(action.id))} />
             )}
@@ -129,13 +131,14 @@ function InboxRow({ action, nowMs, onOpen }: { action: Action; nowMs: number; on
 type InboxCardProps = Omit<ApprovalInboxProps, 'title' | 'empty'> & {
   action: Action
   me: Principal | null
+  standsFor: readonly Principal[]
   connection: Parameters<typeof ApprovalCard>[0]['connection']
 }
 
 const BELOW = { 2: 3, 3: 4, 4: 5, 5: 6 } as const
 
 /** Takes the focus from the row that opened it, as a whole: no button of it is pressed by a second Enter. */
-function InboxCard({ client, action, me, connection, editor, shortcuts = true, headingLevel = 2 }: InboxCardProps) {
+function InboxCard({ client, action, me, standsFor, connection, editor, shortcuts = true, headingLevel = 2 }: InboxCardProps) {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => place.current?.querySelector<HTMLElement>('.cs-card')?.focus(), [])
   return (
@@ -143,6 +146,7 @@ function InboxCard({ client, action, me, connection, editor, shortcuts = true, h
       <ApprovalCard
         action={action}
         me={me}
+        standsFor={standsFor}
         connection={connection}
         headingLevel={BELOW[headingLevel]}
         shortcuts={shortcuts}
