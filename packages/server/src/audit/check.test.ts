@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { raw, STORES } from '../../../../verification/testing/temp-store.ts'
+import { openTempSqlite, raw, STORES } from '../../../../verification/testing/temp-store.ts'
 import { type Clock, systemClock } from '../clock.ts'
-import { principals, type Store } from '../store/index.ts'
+import { audit, principals, type Store } from '../store/index.ts'
 import { startRecordCheck } from './check.ts'
+import { createTally, type Head, makeHead } from './head.ts'
 import { openAuditKey } from './key.ts'
 import { recordAudit } from './record.ts'
 import { createSealer } from './sealer.ts'
@@ -105,3 +106,40 @@ test.each(STORES)(
     expect(sealer.status.problem).toBeUndefined()
   },
 )
+
+test('a check of many heads with a row each pauses after some hundred rows, not after each head', async () => {
+  await using temp = await openTempSqlite()
+  const { store } = temp
+  const key = await openAuditKey(store, undefined)
+  await store.transact(() => principals.savePrincipal({ id: 'prn_a', kind: 'person', name: 'Ana', roles: [] }, 1))
+  await store.transact(function* (outbox) {
+    for (let n = 0; n < 400; n++) yield* recordAudit(outbox, { kind: 'signed_in', actor: 'prn_a', data: { n } }, 1)
+  })
+  await store.transact(function* () {
+    let before: Head | undefined
+    for (const row of yield* audit.rowsUpTo.all({ after: 0, last: Number.MAX_SAFE_INTEGER, limit: 1_000 })) {
+      const tally = createTally()
+      tally.add(row)
+      before = makeHead(tally, { before }, key, 1)
+      yield* audit.insertHead.run({ ...before })
+    }
+  })
+  const sealer = createSealer(systemClock)
+  sealer.start({ store, key, log })
+  let pauses = 0
+  const counting: Clock = {
+    ...hurried,
+    after(ms, then) {
+      if (ms === 30) pauses++
+      return hurried.after(ms, then)
+    },
+  }
+  const watched = watchedLog()
+  await using _ = startRecordCheck({ store, sealer, clock: counting, log: watched.log })
+  await watched.checked
+  expect(await store.read(() => audit.lastHead.first({}))).toMatchObject({ number: 400 })
+  expect(sealer.status.problem).toBeUndefined()
+  expect(pauses).toBeGreaterThan(5)
+  expect(pauses).toBeLessThan(20)
+  await sealer.finish()
+})
