@@ -1,4 +1,4 @@
-import type { Action, NewEvent, Principal } from '@countersign/core'
+import { type Action, hasEnded, type NewEvent, type Principal } from '@countersign/core'
 import type { Clock } from '../clock.ts'
 import type { EventHub } from '../dispatch/index.ts'
 import { listLentIds, readerOf, viewAction, visibleAmong } from '../gate/index.ts'
@@ -6,6 +6,7 @@ import { actions, events, type StoredEvent, type Tx, type visibility } from '../
 import { type FollowedLog, type LogPage, pageOf } from './follow.ts'
 import { openLentRights } from './lent-rights.ts'
 import type { LogReader } from './log-reader.ts'
+import { ToldActions } from './told-actions.ts'
 
 const frames = new WeakMap<StoredEvent, Buffer>()
 /** More than any reader has open; older actions are in the list of actions. */
@@ -61,9 +62,9 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
   }
 
   const who = `${principal.id} ${JSON.stringify(principal.roles)} ${principal.scopes}`
-  const readOpen = async () => new Set(await store.read(() => listOpen(principal, reader, clock.nowMs()), `open actions of ${who}`))
+  const readOpen = () => store.read(() => listOpen(principal, reader, clock.nowMs()), `open actions of ${who}`)
   /** The actions that this reader knows, from the lists of actions or from here. */
-  let told = await readOpen()
+  let told = new ToldActions(await readOpen())
   let visible = new Set<StoredEvent>()
 
   return {
@@ -73,14 +74,14 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
     isVisible(stored) {
       const isSeen = visible.has(stored)
       // Recorded only when it is sent: what the reader's socket does not take is read again.
-      if (isSeen) told.add(events.actionOf(stored.event) ?? '')
+      if (isSeen) told.add(events.actionOf(stored.event) ?? '', endsIt(stored.event))
       return isSeen
     },
     async read(after, limit, isFirst) {
       const page = await read(after, limit, isFirst)
       if (!('events' in page)) return page
       if (hasOtherRights) {
-        told = await readOpen()
+        told = new ToldActions(await readOpen())
         return startAnew(after)
       }
       // A row may begin before the place: its earlier events have been handled.
@@ -96,7 +97,7 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
       const gone = [...ids].filter((id) => told.has(id) && !judged.has(id))
       if (gone.length > 0) {
         // They may hold more than is listed here, and do not lose it by the reset.
-        told = new Set([...told, ...(await readOpen())])
+        told.addOpen(await readOpen())
         for (const id of gone) told.delete(id)
         return startAnew(after)
       }
@@ -117,6 +118,9 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
   }
 }
 
+/** True for an event after which only a person's retry moves its action. */
+const endsIt = (event: NewEvent): boolean => event.type === 'action_update' && hasEnded(event.data.state)
+
 /** The ids of the actions that a reader finds open in their lists. */
 function* listOpen(principal: Principal, reader: visibility.Reader, nowMs: number): Tx<string[]> {
   return [...(yield* actions.listOpenIds(reader, MAX_OPEN)), ...(yield* listLentIds(principal, MAX_OPEN, nowMs))]
@@ -130,7 +134,7 @@ function inFull(event: NewEvent, action: Action | undefined): NewEvent {
 }
 
 /** Returns the actions that the principal may see now, in full where they were not sent before. */
-function* judge(principal: Principal, ids: readonly string[], told: ReadonlySet<string>, nowMs: number) {
+function* judge(principal: Principal, ids: readonly string[], told: Pick<ToldActions, 'has'>, nowMs: number) {
   const judged = new Map<string, Action | undefined>()
   for (const id of yield* visibleAmong(principal, ids, nowMs)) {
     const row = told.has(id) ? undefined : yield* actions.findAction.first({ id })
