@@ -162,7 +162,7 @@ test('what goes is shown before it goes, simple values first, with what is said 
     { field: 'status', oldValue: 'open' },
     { field: 'total', oldValue: 30 },
     { field: 'lines', oldValue: CURRENT.lines },
-    { field: 'force', newValue: true },
+    { field: 'force, query', newValue: true },
   ])
   expect(requests(service.seen)).toEqual(['GET /orders/7'])
 })

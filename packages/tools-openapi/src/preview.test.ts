@@ -222,6 +222,51 @@ test('a POST to one thing shows what it changes; one to a list shows what is new
   ])
 })
 
+test('what a query, headers and cookies say beside a body is on the card, by names that no member of a body has', async () => {
+  await using service = await startService(({ method }) => ({ status: 200, body: method === 'GET' ? { email: 'bo@example.com' } : {} }))
+  const parameters = [
+    { name: 'role', in: 'query', schema: { type: 'string' } },
+    { name: 'X-Act-As', in: 'header', schema: { type: 'string' } },
+    { name: 'view', in: 'cookie', schema: { type: 'string' } },
+    { name: 'unused', in: 'query', schema: { type: 'string' } },
+  ]
+  const one = { parameters, requestBody: bodyOf({ type: 'object', properties: { email: { type: 'string' } } }) }
+  const { tool } = await openApi(
+    {
+      paths: {
+        '/invites': { post: { operationId: 'invite', ...one }, put: { operationId: 'replace', ...one } },
+        '/invites/{id}': {
+          parameters: [ID],
+          get: { operationId: 'get' },
+          patch: { operationId: 'change', ...one },
+          delete: { operationId: 'remove', parameters },
+        },
+      },
+    },
+    { baseUrl: service.url },
+  )
+  const beside = { role: 'owner', 'X-Act-As': 'root', view: 'all' }
+  const body = { email: 'ana@example.com', 'role, query': 'none' }
+  const rows = [
+    { field: 'role, query', newValue: 'owner' },
+    { field: 'X-Act-As, header', newValue: 'root' },
+    { field: 'view, cookie', newValue: 'all' },
+  ]
+  const fields = async (name: string, args: JsonObject) => (await look(tool(name), args))?.fields
+  const added = [
+    { field: 'email', newValue: 'ana@example.com' },
+    { field: '"role, query"', newValue: 'none' },
+  ]
+  expect(await fields('invite', { ...beside, body })).toEqual([...rows, ...added])
+  expect(await fields('replace', { ...beside, body })).toEqual([...rows, ...added])
+  expect(await fields('change', { id: '7', ...beside, body: { email: 'ana@example.com' } })).toEqual([
+    ...rows,
+    { field: 'email', oldValue: 'bo@example.com', newValue: 'ana@example.com' },
+  ])
+  expect(await fields('change', { id: '7', ...beside, body: { email: 'bo@example.com' } })).toEqual(expect.arrayContaining(rows))
+  expect(await fields('remove', { id: '7', ...beside })).toEqual([{ field: 'email', oldValue: 'bo@example.com' }, ...rows])
+})
+
 test('of a large request all that changes is shown, and what stays makes room: in more than 40 rows', async () => {
   const few = Object.fromEntries(Array.from({ length: 40 }, (_, nth) => [`m${nth}`, 1]))
   expect(await shown('patch', bodyOf({ type: 'object' }), few, { ...few, m7: 2 })).toHaveLength(40)

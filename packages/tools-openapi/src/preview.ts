@@ -99,16 +99,25 @@ function fileWords(file: JsonValue): JsonValue {
 
 const bytesWords = (base64: JsonValue): string => `${Buffer.from(String(base64), 'base64').byteLength} bytes`
 
-function newFields({ plan, path }: Looking, args: JsonObject): PreviewField[] {
-  const { parameters } = plan
+const newFields = (looking: Looking, args: JsonObject): PreviewField[] => [...parameterFields(looking, args), ...bodyFields(looking, args)]
+
+/**
+ * Returns a row for each value that an agent puts beside the body. It may decide more than the body: whose rights are used, whether others are
+ * told. The place is behind a comma, because no member of a body has such a name: those with a comma are quoted.
+ */
+function parameterFields({ plan, method }: Looking, args: JsonObject): PreviewField[] {
+  // The query of another request without a body holds the new values.
+  const isQueryNew = method !== 'DELETE' && shownBody(plan, args) === undefined
+  return plan.parameters.flatMap(({ in: place, argument, name }): PreviewField[] => {
+    const newValue = member(args, argument)
+    if (place === 'path' || newValue === undefined) return []
+    return [{ field: place === 'query' && isQueryNew ? name : `${rowName(name)}, ${place}`, newValue }]
+  })
+}
+
+function bodyFields({ plan, path }: Looking, args: JsonObject): PreviewField[] {
   const value = shownBody(plan, args)
-  if (value === undefined) {
-    // The query of a request without a body holds the new values.
-    return parameters.flatMap(({ in: place, argument, name }): PreviewField[] => {
-      const given = member(args, argument)
-      return place === 'query' && given !== undefined ? [{ field: name, newValue: given }] : []
-    })
-  }
+  if (value === undefined) return []
   if (!isObject(value)) return [{ field: 'body', newValue: value }]
   return Object.entries(unwrappedBody(value, path)).map(([name, newValue]) => ({ field: rowName(name), newValue }))
 }
@@ -120,10 +129,11 @@ function changedFields(looking: Looking, current: JsonValue, args: JsonObject): 
     const { sent, current: there, opened } = align(value, current, path)
     const whole = asSchema(propertiesOf(plan.inputSchema()).body)
     const schema = opened.reduce<JsonSchema | undefined>((outer, name) => asSchema(propertiesOf(outer)[name]), whole)
-    return compareLeaves(sent, there, schema, unsentBy(looking, schema))
+    return [...parameterFields(looking, args), ...compareLeaves(sent, there, schema, unsentBy(looking, schema))]
   }
   const isWhole = value !== undefined && !isObject(value) && Array.isArray(value) === Array.isArray(current) && !isObject(current)
-  return newFields(looking, args).map((field) => (isWhole && current !== null ? { ...field, oldValue: lasting(current) } : field))
+  const body = bodyFields(looking, args).map((field) => (isWhole && current !== null ? { ...field, oldValue: lasting(current) } : field))
+  return [...parameterFields(looking, args), ...body]
 }
 
 /**
