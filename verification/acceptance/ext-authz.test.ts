@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { canonicalJson } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { callIdOf } from '../../packages/server/src/http/ext-authz/find-call.ts'
-import { OVERRIDES } from '../../packages/server/src/http/ext-authz/read-request.ts'
+import { OVERRIDE_HEADERS } from '../../packages/toolkit/src/http/override-headers.ts'
 import { decide, settled, waiting } from '../testing/decisions.ts'
 import { endDeadline } from '../testing/end-deadline.ts'
 import { PUBLIC_URL, startGatewayServer } from '../testing/gateway-server.ts'
@@ -359,5 +359,5 @@ test.skipIf(whyNoNginx !== undefined)('nginx with auth_request lets through what
 test('the filter in the guide forwards every header that could make a request another one: what does not come here is not refused', () => {
   const guide = readFileSync(new URL('../../docs/guides/gateways.md', import.meta.url), 'utf8')
   const forwarded = [...guide.matchAll(/^ *- \{ exact: (\S+) \}$/gm)].map(([, name]) => name)
-  expect(forwarded).toEqual(expect.arrayContaining(['content-type', 'content-encoding', 'idempotency-key', 'upgrade', ...OVERRIDES]))
+  expect(forwarded).toEqual(expect.arrayContaining(['content-type', 'content-encoding', 'idempotency-key', 'upgrade', ...OVERRIDE_HEADERS]))
 })

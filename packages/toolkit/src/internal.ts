@@ -11,6 +11,7 @@ export { credentialOf, NO_CREDENTIAL } from './http/credential.ts'
 export { mayHaveRun } from './http/graphql-answer.ts'
 export { headerFault, isHeader } from './http/is-header.ts'
 export { networkError } from './http/network-error.ts'
+export { OVERRIDE_HEADERS } from './http/override-headers.ts'
 export { readRetryAfter, retryAfterWords } from './http/retry-after.ts'
 export { serviceMessage } from './http/service-text.ts'
 export {

@@ -110,3 +110,33 @@ test('a format is a hint: whatever its name and the value, a call that fits the 
   )
   expect(tool('a').inputSchema).toMatchObject({ properties: { duration: { format: 'duration' } } })
 })
+
+test('a header with which a service may take a request for another one is no argument, and an operation that requires one is left out', async () => {
+  await using service = await startService()
+  const header = (name: string, required = false) => ({ name, in: 'header', required, schema: { type: 'string' } })
+  const api = await openApi(
+    {
+      paths: {
+        '/users': {
+          parameters: [header('X-HTTP-Method-Override'), header('X-Trace')],
+          get: { operationId: 'list' },
+          post: { operationId: 'add', parameters: [header('X-Original-URL')] },
+        },
+        '/jobs': { get: { operationId: 'jobs', parameters: [header('x-http-method', true)] } },
+      },
+    },
+    { baseUrl: service.url },
+  )
+  expect(api.names).toEqual(['list', 'add'])
+  for (const [name, override] of [
+    ['list', 'X-HTTP-Method-Override'],
+    ['add', 'X-HTTP-Method-Override'],
+    ['add', 'X-Original-URL'],
+  ] as const) {
+    expect(api.tool(name).check({ 'X-Trace': 'a' })).toMatchObject({ ok: true })
+    expect(api.tool(name).check({ [override]: 'DELETE' }), `${name} ${override}`).toMatchObject({ ok: false })
+  }
+  expect((await api.check()).map(({ message }) => message)).toContainEqual(
+    expect.stringMatching(/^left out: GET \/jobs requires the header x-http-method/),
+  )
+})

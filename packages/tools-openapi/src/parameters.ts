@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { isObject } from '@countersign/core/text'
+import { OVERRIDE_HEADERS } from '@countersign/toolkit/internal'
 import { BrokenPart, objectAt, textOf } from './parts.ts'
 import type { Refs } from './refs.ts'
 
@@ -91,6 +92,10 @@ function readParameter(entry: JsonObject, refs: Refs): Parameter | undefined {
   const where = place as Place
   if (where === 'header' && OWN_HEADERS.has(name.toLowerCase())) return undefined
   const isRequired = where === 'path' || entry.required === true
+  if (where === 'header' && OVERRIDE_HEADERS.includes(name.toLowerCase())) {
+    if (!isRequired) return undefined
+    throw new BrokenPart(`requires the header ${name}, which could make it another request than its card shows`)
+  }
   const style = (textOf(entry.style) ?? STYLES[where][0]) as Style
   if (!STYLES[where].includes(style)) throw new BrokenPart(`has the parameter ${name} with the style ${style}, which is none in ${where}`)
   const content = contentOf(entry, name, refs)

@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer'
 import { type JsonObject, type JsonValue, parseJson } from '@countersign/core'
+import { OVERRIDE_HEADERS } from '@countersign/toolkit/internal'
 import type { FastifyRequest } from 'fastify'
 import { READS, WRITES } from '../../ext-authz/index.ts'
 import { ENDPOINT } from './endpoint.ts'
@@ -13,9 +14,6 @@ export interface HeldRequest {
   idempotencyKey: string | undefined
 }
 
-/** With these, the server behind the gateway may do something else than method and path say. */
-export const OVERRIDES = ['x-http-method-override', 'x-http-method', 'x-method-override', 'x-original-url', 'x-rewrite-url']
-
 /** @throws CountersignError `forbidden` for a request whose card would not show what it does. */
 export function readHeldRequest(request: FastifyRequest): HeldRequest {
   const { method, headers, originalUrl } = request
@@ -23,7 +21,7 @@ export function readHeldRequest(request: FastifyRequest): HeldRequest {
   if (!isRead && !is(WRITES, method)) throw refused(`${method} requests do not pass here`)
   if (!originalUrl.startsWith(`${ENDPOINT}/`))
     throw refused(`the gateway asks at ${ENDPOINT} followed by the path of the request: set its path_prefix`)
-  const override = OVERRIDES.find((name) => headers[name] !== undefined)
+  const override = OVERRIDE_HEADERS.find((name) => headers[name] !== undefined)
   if (override !== undefined) throw refused(`the header ${override} could make it another request`)
   if (headers.upgrade !== undefined) throw refused('what an upgraded connection carries is not seen here')
   const kind = isRead ? 'readRequest' : 'writeRequest'
