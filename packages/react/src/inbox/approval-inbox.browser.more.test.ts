@@ -3,14 +3,17 @@ import type { Action, Delegation, Principal } from '@countersign/client'
 import type { Route } from '@playwright/test'
 import { expect, test } from 'vitest'
 import { serve, startStream } from '../../../client/src/testing/log-server.ts'
-import { ADA, sampleAction } from '../testing/actions.ts'
+import { ADA, ago, sampleAction } from '../testing/actions.ts'
 import { holdScripts, openPage, page, prepareCardPages } from '../testing/card-page.ts'
 
 prepareCardPages()
 
 interface Scene {
   me?: () => Principal
-  action?: Action
+  /** Newest first, as the server lists them. */
+  actions?: readonly Action[]
+  /** Holds back those behind the first 1,000. */
+  older?: Promise<void>
   delegations?: readonly Pick<Delegation, 'from' | 'to' | 'state'>[]
 }
 
@@ -18,15 +21,20 @@ interface Scene {
 async function openInbox(
   streams: ((route: Route) => unknown)[],
   tools: unknown[] = [],
-  { me = () => ADA, action = sampleAction(), delegations = [] }: Scene = {},
+  { me = () => ADA, actions = [sampleAction()], older, delegations = [] }: Scene = {},
 ): Promise<void> {
   await openPage()
   await page.route('**/api/me', (route) => route.fulfill({ json: { principal: me(), signIn: 'key' } }))
   await page.route('**/api/delegations?*', (route) => route.fulfill({ json: { items: delegations, nextCursor: null } }))
   await page.route('**/api/tools', (route) => route.fulfill({ json: { items: tools } }))
-  await page.route('**/api/actions?*', (route) =>
-    route.fulfill({ json: { items: route.request().url().includes('state=proposed') ? [action] : [], nextCursor: null } }),
-  )
+  await page.route('**/api/actions?*', async (route) => {
+    const query = new URL(route.request().url()).searchParams
+    const listed = query.get('state') === 'proposed' && !query.has('delegated') ? actions : []
+    const from = Number(query.get('cursor') ?? 0)
+    if (from >= 1_000) await older
+    const next = from + 200
+    await route.fulfill({ json: { items: listed.slice(from, next), nextCursor: next < listed.length ? String(next) : null } })
+  })
   await page.route('**/api/events', (route) => streams.shift()?.(route))
   await page.evaluate(() => window.cardPage.showInbox())
 }
@@ -51,7 +59,7 @@ const approve = () => page.getByRole('button', { name: /^Approve: / })
 
 test('what a delegate may decide has its buttons', async () => {
   const fay: Principal = { id: 'prn_fay', kind: 'person', name: 'Fay', roles: ['finance'] }
-  await openInbox([live], [], { action: forFinance, delegations: [{ from: fay, to: ADA, state: 'standing' }] })
+  await openInbox([live], [], { actions: [forFinance], delegations: [{ from: fay, to: ADA, state: 'standing' }] })
   await row().click()
   await approve().waitFor()
 })
@@ -71,7 +79,7 @@ test('a role that the person gets while the page is open brings the buttons, and
     roles = changed
     stream?.end()
   }
-  await openInbox([pass, pass, pass], [], { action: forFinance, me: () => ({ ...ADA, roles }) })
+  await openInbox([pass, pass, pass], [], { actions: [forFinance], me: () => ({ ...ADA, roles }) })
   await row().click()
   const whyNot = page.getByText('Waiting for someone with the role finance.')
   await whyNot.waitFor()
@@ -80,6 +88,22 @@ test('a role that the person gets while the page is open brings the buttons, and
   changeTo(['approver'])
   await whyNot.waitFor()
   expect(await approve().count()).toBe(0)
+})
+
+test('of more than 1,000 waiting actions the oldest, whose deadlines are next, come first, and the count says how many are there', async () => {
+  const actions = Array.from({ length: 1_001 }, (_, minutes) =>
+    sampleAction({
+      id: `act_${String(2_000 - minutes).padStart(25, '0')}`,
+      description: `Ship order ${minutes}`,
+      createdAt: ago(minutes * 60),
+    }),
+  )
+  const older = Promise.withResolvers<void>()
+  await openInbox([live], [], { actions, older: older.promise })
+  await page.getByText('1000+ waiting').waitFor()
+  older.resolve()
+  await page.getByText('1001 waiting').waitFor()
+  expect(await page.getByRole('listitem').first().textContent()).toContain('Ship order 1000')
 })
 
 test('where the form for edits cannot be loaded, the card says so, and page and card stand', async () => {

@@ -33,6 +33,9 @@ const ToolArgumentsEditor = lazyPart(async () => (await import('../editor/argume
 /** So many rows are drawn at first; each press on *Show more* draws as many again. */
 const STEP = 50
 
+/** So many are read by themselves; the older ones behind them as these are decided. */
+const MOST_ROWS = 10_000
+
 /**
  * Shows the actions that wait for the person of a client, live: one row each, which opens as an approval card. Needs `@countersign/react/card.css`.
  *
@@ -68,18 +71,23 @@ const Failure = ({ error, onRetry }: { error: ApiError | undefined; onRetry: () 
 type OpenInboxProps = ApprovalInboxProps & { store: InboxStore; me: Principal | null; standsFor: readonly Principal[]; onRetry: () => void }
 
 function OpenInbox({ store, onRetry, empty = 'Nothing waits for you.', ...props }: OpenInboxProps) {
-  const { items, waiting, loaded, connection, failure } = useStore(store)
+  const state = useStore(store)
+  const { items, waiting, loaded, more, connection, failure } = state
+  // Rows are in the order of their age, so the oldest are read before anybody looks for them. Each step brings a new state, which asks for the next.
+  useEffect(() => {
+    if (state.more && state.items.length < MOST_ROWS) void store.listMore()
+  }, [store, state])
   const [limit, setLimit] = useState(STEP)
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
   const shown = items.slice(0, limit)
   const nowMs = useNow()
   return (
     <>
-      <p className="cs-note">{loaded ? `${waiting} waiting` : 'Loading…'}</p>
+      <p className="cs-note">{loaded ? `${waiting}${more ? '+' : ''} waiting` : 'Loading…'}</p>
       {connection.kind === 'live' || failure !== null ? null : <p role="status">{PAUSED_WORDS[connection.kind]}</p>}
       {failure === null ? null : <Failure error={failure} onRetry={onRetry} />}
       <CardAnnouncer actions={items} loaded={loaded} />
-      {loaded && items.length === 0 ? <p>{empty}</p> : null}
+      {loaded && !more && items.length === 0 ? <p>{empty}</p> : null}
       <ul className="cs-rows">
         {shown.map((action) => (
           <li key={action.id}>
