@@ -1,8 +1,8 @@
-import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
+import { createReadStream, existsSync, statSync } from 'node:fs'
 import { AuditSealView, parseJson } from '@countersign/core'
 import { exactLinesOf } from '@countersign/toolkit/internal'
 import { Command } from 'commander'
-import { type Anchor, type AuditVerdict, headsIn, verifyExport } from '../audit/index.ts'
+import { type Anchor, type AuditVerdict, anchorsIn, verifyExport } from '../audit/index.ts'
 import type { Environment } from '../config/index.ts'
 import { requireSafeAddress } from './api.ts'
 import type { JsonOutput } from './json-output.ts'
@@ -63,7 +63,7 @@ export const auditCommand = (environment: Environment): Command =>
     )
 
 async function verify(file: string, { publicKey, anchor, json }: VerifyFlags): Promise<void> {
-  const anchors = anchor?.flatMap(readAnchors)
+  const anchors = anchor && (await Promise.all(anchor.map(readAnchors))).flat()
   const verdict = await verifyExport(exactLinesOf(readExport(file, json)), publicKey, { anchors })
   if (verdict.problem !== undefined) process.exitCode = 1
   if (json) sayJson(jsonOf(file, verdict))
@@ -91,6 +91,11 @@ const UNREADABLE: Readonly<Record<string, string>> = {
   EACCES: 'this user may not read it',
 }
 
+function whyUnreadable(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  return UNREADABLE[code] ?? code
+}
+
 /** @throws Error that says in words why the file cannot be read. */
 async function* readExport(file: string, json: true | undefined): AsyncGenerator<Buffer> {
   const report = openProgress({ json })
@@ -104,17 +109,18 @@ async function* readExport(file: string, json: true | undefined): AsyncGenerator
       report(() => `${bytes > 0 ? percent(read / bytes) : megabytes(read)} verified`)
     }
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-    throw new Error(`${file} cannot be read: ${UNREADABLE[code] ?? code}`, { cause })
+    throw new Error(`${file} cannot be read: ${whyUnreadable(cause)}`, { cause })
   }
 }
 
 /** @throws Error for a value that names no head. */
-function readAnchors(given: string): Anchor[] {
+async function readAnchors(given: string): Promise<Anchor[]> {
   const [, number, hash] = /^(\d{1,15}):([A-Za-z0-9_-]{43})$/.exec(given) ?? []
   if (hash !== undefined) return [{ number: Number(number), hash }]
   if (!existsSync(given)) throw new Error(`--anchor: ${given} is neither a file nor NUMBER:HASH`)
-  const heads = headsIn(readFileSync(given, 'utf8'))
+  const heads = await anchorsIn(createReadStream(given)).catch((cause: unknown) => {
+    throw new Error(`--anchor: ${given} cannot be read: ${whyUnreadable(cause)}`, { cause })
+  })
   if (heads.length === 0) throw new Error(`--anchor: ${given} holds no head of a record`)
   return heads
 }
