@@ -175,6 +175,40 @@ test('a text is a time as RFC 3339 has it, of a day that there is', () => {
   }
 })
 
+test('a calculation that gives no number fails, so that no rule above a limit is passed by', () => {
+  const failed = { failed: 'a calculation gave no number' }
+  const none = { a: 0, b: 0, c: 0 }
+  for (const condition of [
+    'args.a / args.b > 1.0',
+    'args.a / args.b <= 1.0',
+    '(args.a - args.b) / args.c > 0.2',
+    'args.a - args.b / args.c > 500',
+  ]) {
+    expect([condition, ask(condition, none)]).toEqual([condition, failed])
+  }
+  expect(ask('!(args.a / args.b > 20.0)', none)).toEqual(failed)
+  expect(ask('args.a / args.b > 1.0', { a: 5, b: 0 })).toEqual(failed)
+  expect(ask('args.a / 0 > args.b', { a: 5, b: 1 })).toEqual(failed)
+  for (const endless of ['inf', '1e400']) {
+    expect(ask('double(args.x) - double(args.y) > 5.0', { x: endless, y: endless })).toEqual(failed)
+    expect(ask('double(args.x) * 0 > 5', { x: endless })).toEqual(failed)
+    expect(ask('double(args.x) > 5.0', { x: endless })).toBe(true)
+  }
+  expect(ask('[1.0, 2.0].exists(n, args.a / args.b > n)', none)).toEqual(failed)
+  expect(ask('args.b == 0 || args.a / args.b > 1.0', none)).toBe(true)
+  expect(ask('args.a / args.b > 1.0', { a: 5, b: 2 })).toBe(true)
+})
+
+test('a text is a duration only with a number before each unit', () => {
+  for (const wait of ['s', '.s', '.h', '-.s', '1h.m', '5', 's5', '1 h', 'x1h', '1'.repeat(40_000), `${'1'.repeat(40_000)}s`]) {
+    const said = ask('duration(args.wait) <= duration("1h")', { wait })
+    expect([wait.slice(0, 9), said]).toEqual([wait.slice(0, 9), { failed: expect.stringContaining('nvalid duration string') }])
+  }
+  for (const wait of ['0s', '1h', '-1h', '+59m59s', '1.5m', '.5h', '5.s', '1ms2us3ns', '1µs']) {
+    expect([wait, ask('duration(args.wait) <= duration("1h")', { wait })]).toEqual([wait, true])
+  }
+})
+
 test('lowerAscii and upperAscii change the letters of ASCII alone', () => {
   expect(ask('args.host.lowerAscii() == "k.example"', { host: '\u212a.example' })).toBe(false)
   expect(ask('args.country.upperAscii() == "US"', { country: 'u\u017f' })).toBe(false)

@@ -14,6 +14,12 @@ const MAX_TIME_CHARACTERS = 30
 const isNoTime = (text: string): boolean =>
   text.length <= MAX_TIME_CHARACTERS && !Number.isNaN(Date.parse(text)) && !TIME.safeParse(text).success
 
+const DURATION = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))+$/
+const UNITS = /^[+-]?(?:[\d.]*(?:ns|us|µs|ms|s|m|h))+$/
+const MAX_DURATION_CHARACTERS = 100
+/** The library takes a unit without digits for none of it, and searches a long row of digits without a unit for minutes. */
+const isNoDuration = (text: string): boolean => text.length > MAX_DURATION_CHARACTERS || (UNITS.test(text) && !DURATION.test(text))
+
 /**
  * Functions, by the name of the conversion, that refuse a text which the conversion must not take. The library reads texts as JavaScript does,
  * so a rule that allows small amounts would allow an amount that was left empty. It refuses all other texts itself, and names their place.
@@ -22,6 +28,7 @@ const isNoTime = (text: string): boolean =>
 export const CONVERSIONS: ReadonlyMap<string, (value: unknown) => void> = new Map([
   ['int', refuse(isNoInteger, 'int() type error: cannot convert to int')],
   ['double', refuse(isNoDouble, 'double() type error: cannot convert to double')],
+  ['duration', refuse(isNoDuration, 'Invalid duration string')],
   ['timestamp', refuse(isNoTime, 'timestamp() requires a string in ISO 8601 format')],
 ])
 

@@ -1,4 +1,4 @@
-import type { ASTNode } from '@marcbachmann/cel-js'
+import { type ASTNode, EvaluationError } from '@marcbachmann/cel-js'
 import { CONVERSIONS } from './conversions.ts'
 import { type Charge, CONDITION_FUNCTIONS } from './functions.ts'
 
@@ -33,6 +33,8 @@ class TooMuch extends Error {
 
 // Created once: inside `all` and `exists` it is thrown for every remaining element.
 const TOO_MUCH = new TooMuch('it would take too long for arguments of this size')
+
+const NO_NUMBER = 'a calculation gave no number'
 
 /** Counts the cost of the conditions of one call. */
 export class Meter {
@@ -95,6 +97,7 @@ export interface Use {
   isLooped: boolean
   /** Receives each of its values; may refuse one by an error. */
   onValue: ((value: unknown) => void) | undefined
+  isQuotient: boolean
   /** The value once the meter has ended, which ends the loop around it. Without one, the part throws. */
   whenEnded: boolean | undefined
 }
@@ -113,9 +116,9 @@ export function usesOf(node: ASTNode, meter: () => Meter): Map<ASTNode, Use> {
 function addUses(
   node: ASTNode,
   to: { uses: Map<ASTNode, Use>; meter: () => Meter },
-  { isCompared = false, isLooped = false, onValue, whenEnded }: Partial<Omit<Use, 'price'>>,
+  { isCompared = false, isLooped = false, onValue, whenEnded }: Partial<Omit<Use, 'price' | 'isQuotient'>>,
 ): void {
-  to.uses.set(node, { price: priceOf(node), isCompared, isLooped, onValue, whenEnded })
+  to.uses.set(node, { price: priceOf(node), isCompared, isLooped, onValue, isQuotient: node.op === '/', whenEnded })
   if (node.op === 'call' && node.args[0] === 'has') return
   const compares = node.op === '==' || node.op === '!=' || node.op === 'in'
   const loops = node.op === 'rcall' && chargeOf(node.args[0]) === 'loop'
@@ -147,7 +150,7 @@ export function charge(meter: Meter, use: Use, evaluate: () => unknown): unknown
   }
 }
 
-function chargePart(meter: Meter, { price, isCompared, isLooped, onValue }: Use, evaluate: () => unknown): unknown {
+function chargePart(meter: Meter, { price, isCompared, isLooped, onValue, isQuotient }: Use, evaluate: () => unknown): unknown {
   meter.check()
   let value: unknown
   try {
@@ -156,12 +159,23 @@ function chargePart(meter: Meter, { price, isCompared, isLooped, onValue }: Use,
     meter.spend(error === TOO_MUCH ? 0 : ERROR_COST)
     throw error
   }
+  if (isNoNumber(value, isQuotient)) {
+    meter.spend(ERROR_COST)
+    throw new EvaluationError(NO_NUMBER)
+  }
   meter.spend(price + sizeOf(value))
   if (isCompared) meter.spendOnAll(value)
   if (isLooped && value instanceof Map) meter.spend(value.size / KEYS)
   onValue?.(value)
   return value
 }
+
+/**
+ * True for 0/0 and for the difference of two infinities: no comparison with it is true, so a rule that asks above a limit would not match.
+ * True also for a division by zero, which fails for integers and would be above every limit here.
+ */
+const isNoNumber = (value: unknown, isQuotient: boolean): boolean =>
+  Number.isNaN(value) || (isQuotient && typeof value === 'number' && !Number.isFinite(value))
 
 /**
  * Charges for a search of one text in another. A short text costs as much as scanning; a long one may be compared again at each position,
