@@ -59,6 +59,8 @@ async function untilStarted(deps: GateDeps, approved: ActionRow): Promise<Start>
       startFailures.forget(id)
       return { started, mayHaveBegun: failures > 0 }
     } catch (error) {
+      // The target is read again: what was seen may be as old as the trouble of the database.
+      if (look !== UNSTARTABLE) look = undefined
       if (!isDatabaseAway(error)) {
         startFailures.retry(id)
         tries++

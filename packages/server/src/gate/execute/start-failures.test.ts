@@ -42,3 +42,29 @@ test('an approval stands although the action cannot be started with it', async (
   beside.exec('drop trigger break_it')
   expect(await gate.until(id)).toMatchObject({ state: 'succeeded', attempt: 1 })
 })
+
+test('a target that changed while the database took no start is asked about again', async () => {
+  let looks = 0
+  let calls = 0
+  let lock = () => {}
+  const preview = () => {
+    // Between the look before the start and the start somebody else, as a backup does, takes the database for themselves.
+    if (++looks === 2) lock()
+    return [{ field: 'price', oldValue: looks > 2 ? 99 : 10, newValue: 5 }]
+  }
+  const execute = () => ++calls
+  await using gate = await openGate([
+    defineTool({ name: 'write', description: 'write', input: z.object({}), effect: 'write', execute, preview }),
+  ])
+  using beside = new DatabaseSync(join(gate.dataDir, 'countersign.db'), { timeout: 240_000 })
+  lock = () => beside.exec('begin immediate')
+  const { id } = await gate.approve('write')
+  await expect.poll(() => looks, { timeout: 60_000 }).toBeGreaterThan(2)
+  beside.exec('commit')
+  expect(await gate.until(id, ({ state, revision }) => revision === 2 || state === 'succeeded')).toMatchObject({
+    state: 'proposed',
+    revision: 2,
+    preview: [{ field: 'price', oldValue: 99, newValue: 5 }],
+  })
+  expect(calls).toBe(0)
+})
