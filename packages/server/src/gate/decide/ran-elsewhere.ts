@@ -32,6 +32,7 @@ export async function noteRanElsewhere(deps: GateDeps, actionId: string, said: R
     const opened = yield* openSession({ outbox, caller, nowMs: Math.max(nowMs, visible.updated_at) }, visible)
     // Read again: somebody who held the session before may have changed it.
     const row = (yield* actions.findAction.first({ id: actionId })) ?? visible
+    requireUnarchived(row)
     if (isNoted(row)) return yield* viewAction(row, { nowMs })
     const here = whatBecameOf(row)
     const error: ActionErrorView = { kind: 'ran_elsewhere', message: `${here}. ${said.ranBy} says that it ran this`, retryable: false }

@@ -1,6 +1,6 @@
 import { CountersignError, type Grant, type GrantBody, type Principal } from '@countersign/core'
 import { recordAudit } from '../../audit/index.ts'
-import { changeRights, type GrantRow, grants, type Tx } from '../../store/index.ts'
+import { actions, changeRights, type GrantRow, grants, type Tx } from '../../store/index.ts'
 import { type Caller, requireScope, requireStanding, requireUnarchived } from '../caller.ts'
 import { openSession } from '../context.ts'
 import { changedSinceShown, names } from '../decide/decide.ts'
@@ -18,10 +18,12 @@ import { makeGrant, viewGrant } from './grants.ts'
 export async function createGrant({ store, clock, tools }: GateDeps, body: GrantBody, caller: Caller): Promise<Grant> {
   const { actionId, revision, digest, ...terms } = body
   return transactOnce({ store, clock }, caller, function* ({ outbox, nowMs }) {
-    const row = yield* findVisibleAction(caller.principal, actionId, nowMs)
+    const visible = yield* findVisibleAction(caller.principal, actionId, nowMs)
+    const context = yield* openSession({ outbox, nowMs, caller }, visible)
+    // Read again: somebody who held the session before may have redacted it, whose arguments a grant must not keep.
+    const row = (yield* actions.findAction.first({ id: actionId })) ?? visible
     requireUnarchived(row)
     if (!names({ revision, digest }, row)) throw changedSinceShown(yield* viewAction(row, { nowMs }))
-    const context = yield* openSession({ outbox, nowMs, caller }, row)
     const grant = yield* makeGrant({ tools }, context, row, terms)
     if (context.session) yield* context.session.save()
     return yield* viewGrant(grant, nowMs)
