@@ -1,5 +1,4 @@
 import {
-  type Action,
   assert,
   higherRisk,
   type JsonObject,
@@ -109,15 +108,11 @@ function askedOf(
   { escalate_at }: Timers,
   isEdited: boolean,
 ): Pick<ActionRow, 'policy' | 'requires' | 'risk'> {
-  if (policy.verdict === 'allow') return { policy: row.policy, requires: row.requires, risk: row.risk }
-  const risk = riskOf(tool, policy, JSON.parse(argumentsText))
-  if (!isEdited) return { policy: policyText(policy, tool), requires: requirementsText(policy, escalate_at), risk: JSON.stringify(risk) }
-  const before: Action['risk'] = stored.riskOf(row)
-  return {
-    policy: policyText(policy, tool),
-    requires: requirementsText(withFloor(policy, row), escalate_at),
-    risk: higherRisk(before.level, risk.level) === risk.level ? JSON.stringify(risk) : row.risk,
-  }
+  const now = riskOf(tool, policy, JSON.parse(argumentsText))
+  const risk = isEdited && higherRisk(stored.riskOf(row).level, now.level) !== now.level ? row.risk : JSON.stringify(now)
+  if (policy.verdict === 'allow') return { policy: row.policy, requires: row.requires, risk }
+  const requires = requirementsText(isEdited ? withFloor(policy, row) : policy, escalate_at)
+  return { policy: policyText(policy, tool), requires, risk }
 }
 
 /**
