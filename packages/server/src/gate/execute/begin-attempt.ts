@@ -9,7 +9,7 @@ import type { GateDeps } from '../gate.ts'
 import { isInForce } from '../policy.ts'
 import { failed, type Settled } from './attempt.ts'
 import { type Revalidation, requestReapproval, revalidate } from './revalidate.ts'
-import { beginAttempt, countUnderWay, type NewAttempt, type Startable } from './start-attempt.ts'
+import { beginAttempt, countUnderWay, enqueueNext, type NewAttempt, type Startable } from './start-attempt.ts'
 
 /**
  * The result of a request to start an action: it began (with `end` if that is all that can be done), it goes back to people, or the
@@ -26,7 +26,7 @@ export type Decided = Startable & { state: 'approved' | 'failed' }
  * @param start `look` is what was found of the world just before.
  */
 export function* beginDecided(
-  deps: Pick<GateDeps, 'tools' | 'policies' | 'clock'>,
+  deps: Pick<GateDeps, 'tools' | 'policies' | 'clock' | 'executionsPerSession'>,
   context: SessionContext,
   { row, look, attempt }: { row: Decided; look: Revalidation; attempt: Omit<NewAttempt, 'version'> },
 ): Tx<Begun | undefined> {
@@ -34,7 +34,8 @@ export function* beginDecided(
   if (look.to === 'ask') {
     if (!(yield* isInForce(deps.policies, look.prepared.policy))) return { because: look.why }
     const asked = yield* revise(context, row, look.prepared, look.why)
-    if (asked && session) yield* session.finish()
+    // Its turn is free: the next approved action of the session starts now, not when the reconciler finds it.
+    if (asked && session) enqueueNext(context.outbox, yield* session.finish(), deps.executionsPerSession)
     return asked && { asked }
   }
   const because = look.to === 'start' ? yield* approvalInvalidReason(deps, row, { opened: session?.row }) : undefined
