@@ -213,6 +213,17 @@ test('a service that is not there was sent nothing; one that is silent is given 
   expect(silent.told()).toMatchObject([{ error: { kind: 'ambiguous', message: expect.stringContaining('in time') } }])
 })
 
+test('a hold that is longer than a timer can be is not over at once', async () => {
+  await using scene = await open({ claim: () => ({ request: null }), holdMs: 40 * 86_400_000 })
+  await scene.run({
+    async perform(_, signal) {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      return signal.aborted
+    },
+  })
+  expect(scene.told()).toEqual([{ epoch: 3, output: false }])
+})
+
 test('nothing is sent when the hold is over by the time that the claim is answered', async () => {
   await using scene = await open({ holdMs: 0 })
   await scene.run()

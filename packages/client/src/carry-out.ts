@@ -2,7 +2,7 @@ import type { Action, Claim, ClientRequest, ClientResultBody, JsonObject, JsonVa
 import { parseJson, saidFailure } from '@countersign/core/text'
 import { isApiError } from './api-error.ts'
 import type { ChangeOptions, Client } from './client.ts'
-import { untilItWorks } from './reconnect.ts'
+import { LONGEST_TIMER_MS, untilItWorks } from './reconnect.ts'
 
 /** A client's report about the outcome of an action, without the claim that it refers to. */
 type Outcome = { output: unknown } | { error: Extract<ClientResultBody, { error: unknown }>['error'] }
@@ -81,7 +81,7 @@ export async function carryOut(client: Pick<Client, 'actions'>, actionId: string
   const leftMs = Math.floor(holdMs - Math.min(holdMs * REPORT_SHARE, REPORT_MS) - elapsedMs())
   if (signal?.aborted) return report(client, claim, unsent(CANCELLED))
   if (leftMs <= 0) return report(client, claim, unsent('There was no time left to send this.'))
-  const deadline = AbortSignal.timeout(leftMs)
+  const deadline = AbortSignal.timeout(Math.min(leftMs, LONGEST_TIMER_MS))
   const ends = signal ? AbortSignal.any([signal, deadline]) : deadline
   return report(client, claim, await (perform ? runCode(perform, claim, ends) : sendRequest(fetch, claim, ends)))
 }

@@ -13,6 +13,9 @@ export type RetryOptions = {
   random?: () => number
 }
 
+/** A timer that should run for longer runs at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 30_000
 

@@ -170,6 +170,29 @@ test('an input in the schema of another library is refused when it is defined: i
   expect(define({ type: 'object', properties: { _def: { type: 'string' } } })).not.toThrow()
 })
 
+test('a time limit that no timer or database takes is refused when it is defined', () => {
+  const define = (timeoutMs: unknown) => () =>
+    defineTool({ name: 'bad', description: '', input: z.object({}), effect: 'write', executor: 'client', timeoutMs: timeoutMs as number })
+  for (const timeoutMs of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 30 * 86_400_000, '5000', null]) {
+    expect(define(timeoutMs), String(timeoutMs)).toThrow('tool bad: timeoutMs must be a whole number from 1 to 2147483647')
+  }
+  for (const timeoutMs of [1, 24 * 86_400_000, undefined]) expect(define(timeoutMs), String(timeoutMs)).not.toThrow()
+})
+
+test('a credential that is not set is refused when it is defined, by its name', () => {
+  const define = (token: unknown) => () =>
+    defineTool({
+      name: 'bad',
+      description: '',
+      input: z.object({}),
+      effect: 'write',
+      credentials: { account: 'shop', token: token as string },
+      execute: () => null,
+    })
+  for (const token of [undefined, '', null, 7])
+    expect(define(token)).toThrow('tool bad: the credential token is empty: is its variable set?')
+})
+
 test('arguments made to cost much are refused in a moment', () => {
   const tool = (items: JsonObject, more: JsonObject = {}) =>
     defineTool({

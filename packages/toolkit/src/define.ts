@@ -27,6 +27,8 @@ import { readSettlesWithin } from './settles-within.ts'
 import { byClient, executorOf, plainDescription, type ToolDraft, valuesOf } from './tool-draft.ts'
 
 const MAX_OUTPUT_BYTES = 1_000_000
+/** A timer that should run for longer runs at once. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
 
 /**
  * The preview of a tool written in code: fields alone, or with a headline of names and values that were read. A decision is bound to the
@@ -81,7 +83,7 @@ export interface ToolDefinition<Args> {
   idempotent?: boolean
   /** For a tool that a client carries out see {@link ClientToolDefinition}. */
   executor?: 'server'
-  /** Default 15,000; 60,000 for a client, whose claim ends then. */
+  /** From 1 to 2,147,483,647. Default 15,000; 60,000 for a client, whose claim ends then. */
   timeoutMs?: number
   /**
    * Only for reads: for so long (`PT30S`) an identical call in the same session is given the result again, without asking the target. A
@@ -90,7 +92,7 @@ export interface ToolDefinition<Args> {
   cacheFor?: string
   /**
    * The secrets that its code uses, by name: `{ token: process.env.PAYMENTS_TOKEN }`. Another value after a decision makes another action,
-   * and a value is removed from every result and error.
+   * and a value is removed from every result and error. An empty one is refused.
    */
   credentials?: Readonly<Record<string, string>>
 }
@@ -141,6 +143,9 @@ export function defineTool(definition: AnyDefinition<never> & { input: z.ZodObje
   const { resultUrl, verify, execute } = tool
   const preview = previewOf(tool)
   const { executor, timeoutMs } = executorOf(tool)
+  if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > LONGEST_TIMEOUT_MS)
+    throw new Error(`tool ${tool.name}: timeoutMs must be a whole number from 1 to ${LONGEST_TIMEOUT_MS}`)
+  const credentials = openCredentials(tool)
   if (executor === 'client' && execute) throw new Error(`tool ${tool.name}: a client carries it out, no code here: leave out execute`)
   if (executor === 'server' && !execute) throw new Error(`tool ${tool.name}: execute is missing`)
   const cacheForMs = readCacheFor(tool.cacheFor, tool.effect, (words) => {
@@ -161,8 +166,8 @@ export function defineTool(definition: AnyDefinition<never> & { input: z.ZodObje
     ...(cacheForMs !== undefined && { cacheForMs }),
     ...(settlesWithinMs !== undefined && { settlesWithinMs }),
     ...(declineReasons && { declineReasons }),
-    credential: credentialOf(tool.credentials ?? {}),
-    secrets: Object.values(tool.credentials ?? {}),
+    credential: credentialOf(credentials),
+    secrets: Object.values(credentials),
     check,
     describe: (args) => describeCall(tool, args),
     ...(preview && { preview }),
@@ -170,6 +175,14 @@ export function defineTool(definition: AnyDefinition<never> & { input: z.ZodObje
     ...(verify && { verify: async (args: JsonObject, context: VerifyContext) => toVerification(await verify(args, context)) }),
     ...(resultUrl && { resultUrl: (args: JsonObject, output: JsonValue) => resultUrl(args, output) }),
   }
+}
+
+/** A variable of the environment that is not set is undefined, whatever the type says. */
+function openCredentials({ name, credentials = {} }: Pick<WrittenDefinition, 'name' | 'credentials'>): Readonly<Record<string, string>> {
+  for (const [key, value] of Object.entries<unknown>(credentials)) {
+    if (typeof value !== 'string' || value === '') throw new Error(`tool ${name}: the credential ${key} is empty: is its variable set?`)
+  }
+  return credentials
 }
 
 function openReasons({ name, declineReasons }: Pick<WrittenDefinition, 'name' | 'declineReasons'>): DeclineReasons | undefined {

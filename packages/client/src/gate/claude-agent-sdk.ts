@@ -2,13 +2,13 @@ import type { Action, ActionList, JsonObject } from '@countersign/core'
 import { isObject } from '@countersign/core/text'
 import { isApiError } from '../api-error.ts'
 import type { Client } from '../client.ts'
-import { untilItWorks, waitToRetry } from '../reconnect.ts'
+import { LONGEST_TIMER_MS, untilItWorks, waitToRetry } from '../reconnect.ts'
 
 /** The calls of a client that the gate needs. */
 export type ClaudeGateClient = Pick<Client, 'actions' | 'askHook'>
 
 export type ClaudeGateOptions = {
-  /** How long people may take before a call is denied, in seconds. Default 3600. */
+  /** How long people may take before a call is denied, in seconds. Default 3600; at most 24 days. */
   limitSeconds?: number
 }
 
@@ -96,7 +96,7 @@ async function askUntilDecided(
   signal: AbortSignal,
 ): Promise<JsonObject> {
   // 1.001 × 1000 is no whole number, and a timeout has to be one.
-  const limitMs = Math.round(limitSeconds * 1_000)
+  const limitMs = Math.min(Math.round(limitSeconds * 1_000), LONGEST_TIMER_MS - TELL_MS)
   const endsAtMs = performance.now() + limitMs
   const ends = AbortSignal.any([signal, AbortSignal.timeout(limitMs)])
   // The last answer comes at the end of that time; the rest is for the way.

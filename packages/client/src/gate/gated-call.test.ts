@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { createClient } from '../client.ts'
 import { json, problem, type Route, sampleAction, serve } from '../testing/log-server.ts'
 import { answerApprovals, gate as gateAiSdk } from './ai-sdk.ts'
+import { gate as gateClaude } from './claude-agent-sdk.ts'
 import { gate } from './gate.ts'
 
 test('a call goes on waiting through the 404 of a proxy, while the server behind it is replaced', async () => {
@@ -74,4 +75,13 @@ test('a schema that is a function, as those of ArkType, is registered as the JSO
   const tools = gateAiSdk(client, { ship: { inputSchema, execute: ship } }, { register: true })
   await tools.ship.execute({ order: 'ORD-1' }, { toolCallId: 'call_1' }).catch(() => undefined)
   expect(server.requests.map(({ url, body }) => [url, JSON.parse(body).input])[0]).toEqual(['/api/tools', input])
+})
+
+test('a permission request of the Claude Agent SDK that may wait for a month is not denied at once', async () => {
+  const answer = { hookSpecificOutput: { permissionDecision: 'allow' } }
+  await using server = await serve({ 'POST /hooks/claude': (_, response) => setTimeout(() => json(response, answer), 100) })
+  const client = createClient({ baseUrl: server.baseUrl, key: 'cs_1' })
+  const { canUseTool } = gateClaude(client, { limitSeconds: 30 * 86_400 })
+  const call = { signal: new AbortController().signal, toolUseID: 'call_1' }
+  expect(await canUseTool('Bash', { command: 'ls' }, call)).toEqual({ behavior: 'allow', updatedInput: { command: 'ls' } })
 })
