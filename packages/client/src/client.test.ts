@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { freePort } from '../../../verification/testing/free-port.ts'
-import { createClient } from './client.ts'
+import { type Client, createClient } from './client.ts'
+import { gate } from './gate/gate.ts'
 import { json, problem, sampleAction, serve } from './testing/log-server.ts'
 import { createTokenSource, type HostToken } from './token-source.ts'
 
@@ -60,6 +61,35 @@ test('an abort rejects with its own reason', async () => {
   const listing = createClient({ baseUrl: server.baseUrl }).sessions.list({}, { signal: closing.signal })
   closing.abort(new Error('changed my mind'))
   await expect(listing).rejects.toThrow('changed my mind')
+})
+
+test('a request that cannot be made is no server that is away: it is a TypeError, which nothing repeats, and says no key', async () => {
+  await using server = await serve({})
+  const { baseUrl } = server
+  const propose = (client: Client) => client.actions.propose({ tool: 'pay', arguments: { cents: 10n } as never })
+  await expect(propose(createClient({ baseUrl, key: 'cs_1' }))).rejects.toThrow(new TypeError('Do not know how to serialize a BigInt'))
+  for (const key of ['cs_secret…', 'cs_secret\nx']) {
+    const refused = await createClient({ baseUrl, key })
+      .me()
+      .catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(TypeError)
+    expect(String(refused)).toMatch(/characters/)
+    expect(String(refused)).not.toContain('secret')
+  }
+  for (const wrong of ['127.0.0.1:4319', 'localhost:4319'])
+    await expect(createClient({ baseUrl: wrong }).me(), wrong).rejects.toThrow(new TypeError(`baseUrl is no address of a server: ${wrong}`))
+  await expect(gate(createClient({ baseUrl, key: 'cs_1' }), { pay: () => 'paid' }).pay({ cents: 10n } as never)).rejects.toThrow(TypeError)
+  expect(server.requests).toEqual([])
+})
+
+test('a baseUrl may be a path of the page, and a key may end with a line', async () => {
+  const asked: unknown[] = []
+  const fetch: typeof globalThis.fetch = async (url) => {
+    asked.push(url)
+    return Response.json({ principal: null, signIn: 'key' })
+  }
+  for (const baseUrl of ['', '/approvals', 'https://approvals.example.com/']) await createClient({ baseUrl, key: 'cs_1\n', fetch }).me()
+  expect(asked).toEqual(['/api/me', '/approvals/api/me', 'https://approvals.example.com/api/me'])
 })
 
 test('queries and ids are encoded, absent ones left out', async () => {

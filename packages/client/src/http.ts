@@ -36,7 +36,8 @@ export type RequestInput = {
 /**
  * Sends one request, once. A host's token that the server does not know any more is replaced, and the request sent again: it did nothing.
  * @returns The 2xx response, its body unread.
- * @throws ApiError `offline` when no answer came, else the server's own code; the signal's reason after an abort.
+ * @throws ApiError `offline` when no answer came, else the server's own code; the signal's reason after an abort; TypeError for a request
+ * that cannot be made, which would be `offline` for ever.
  */
 export async function send(options: HttpOptions, path: string, input: RequestInput = {}): Promise<Response> {
   const { key, tokens } = options
@@ -60,12 +61,14 @@ async function sendWith(key: string | undefined, options: HttpOptions, path: str
   const secret = key === undefined ? options.signInStorage?.read() : undefined
   if (secret !== undefined) headers[CONSOLE_HEADER] = secret
   if (input.body !== undefined) headers['content-type'] = 'application/json'
+  const body = input.body === undefined ? undefined : JSON.stringify(input.body)
+  requireSendable(options.baseUrl, headers)
   let response: Response
   try {
     response = await options.fetch(options.baseUrl + path + queryString(input.query), {
       method: input.method ?? 'GET',
       headers,
-      body: input.body === undefined ? undefined : JSON.stringify(input.body),
+      body,
       // A key is the whole identity: a cookie beside it could only confuse the two.
       credentials: key === undefined ? 'same-origin' : 'omit',
       cache: 'no-store',
@@ -77,6 +80,19 @@ async function sendWith(key: string | undefined, options: HttpOptions, path: str
   const renewed = key === undefined ? response.headers.get(CONSOLE_HEADER) : null
   if (renewed !== null) options.signInStorage?.write(renewed)
   return response
+}
+
+/** @throws TypeError for an address or a header with which `fetch` sends nothing. */
+function requireSendable(baseUrl: string, headers: Readonly<Record<string, string>>): void {
+  // Otherwise a path of the page's own server.
+  if (/^[^./]/.test(baseUrl) && !(/^https?:/i.test(baseUrl) && URL.canParse(baseUrl)))
+    throw new TypeError(`baseUrl is no address of a server: ${baseUrl}`)
+  try {
+    new Headers(headers)
+  } catch {
+    // Its own words may quote the key.
+    throw new TypeError('The key or another header has characters that HTTP cannot carry.')
+  }
 }
 
 /** {@link send}, then the JSON body. An answer cut short is `offline`: whether the server acted is not known. */
