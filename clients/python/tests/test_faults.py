@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
 import ssl
 import time
 import traceback
@@ -113,6 +114,14 @@ class Faults(unittest.TestCase):
             with self.subTest(step):
                 proxy = self.proxy(first(step, lambda whole: answer(500, "oh")))
                 self.run_once_through(proxy, f"500 at {step}", step)
+
+    def test_a_wait_with_a_time_limit_ends_soon_after_it_where_the_server_takes_the_connection_and_says_nothing(self) -> None:
+        silent = self.enterContext(socket.create_server(("127.0.0.1", 0)))
+        started = time.monotonic()
+        with self.assertRaises(TimeoutError):
+            Client(f"http://127.0.0.1:{silent.getsockname()[1]}", KEY).wait("act_1", timeout=1)
+        # Most of it is for a machine that stands still.
+        self.assertLess(time.monotonic() - started, 10)
 
     def test_a_proposal_that_fails_is_not_tried_again(self) -> None:
         error, proxy = self.refuse(answer(500, '{"code": "internal", "detail": "Something went wrong here"}'), patience=60)

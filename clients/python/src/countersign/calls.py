@@ -28,6 +28,8 @@ log = logging.getLogger("countersign")
 POLL_SECONDS = 25.0
 #: For the answer beside that.
 ANSWER_SECONDS = 15.0
+#: The same for the last answer before a deadline of the caller, who does not wait much longer.
+LAST_ANSWER_SECONDS = 2.0
 REQUEST_SECONDS = 30.0
 FIRST_RETRY_SECONDS = 0.25
 LONGEST_RETRY_SECONDS = 15.0
@@ -107,7 +109,8 @@ class Calls:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             polled = POLL_SECONDS if left is None else min(POLL_SECONDS, left)
             path = f"{_path(action_id)}?wait={polled:.3f}&until={until}"
-            request = Request("GET", path, timeout=polled + ANSWER_SECONDS)
+            longest = polled + ANSWER_SECONDS
+            request = Request("GET", path, timeout=longest if left is None else min(longest, left + LAST_ANSWER_SECONDS))
             started = time.monotonic()
             try:
                 action = await self._until(request, read_action, left)

@@ -121,7 +121,7 @@ class Client(_Settings):
     def wait(self, action_id: str, *, until: Until = "decided", timeout: float | None = None) -> Action:
         """Waits until an action is decided, or has an answer with ``until="settled"``, also while the server is away.
 
-        :param timeout: Seconds; by default there is no limit.
+        :param timeout: Seconds, and up to two more for the last answer; by default there is no limit.
         :raises TimeoutError: The action is untouched, and calling again goes on waiting.
         """
         return run_blocking(self._calls.wait(action_id, until, timeout))
