@@ -167,3 +167,16 @@ test('a host that never answers holds up the calls of its page for a while, not 
   for (const call of await Promise.allSettled(calls)) expect(call).toMatchObject({ status: 'rejected', reason: { code: 'offline' } })
   expect(await source.read()).toBe('token-1')
 })
+
+test('a page whose clock is ahead asks its host for a token about once a minute, not with every call', async () => {
+  let nowMs = Date.UTC(2026, 10, 21)
+  const expiresAt = new Date(nowMs + 900_000).toISOString()
+  // 20 minutes ahead, so that every token is over as it comes.
+  nowMs += 1_200_000
+  let asked = 0
+  const source = createTokenSource(async () => ({ token: `token-${++asked}`, expiresAt }), { now: () => nowMs })
+  for (let reads = 0; reads < 10; reads++) expect(await source.read()).toBe('token-1')
+  nowMs += 60_000
+  expect(await source.read()).toBe('token-2')
+  expect(asked).toBe(2)
+})

@@ -15,6 +15,9 @@ export type TokenSource = {
 /** A new token is requested when this part of the lifetime is left. */
 const RENEWED_AT = 0.2
 
+/** Used for so long whatever `expiresAt` says, because the page's clock may be ahead. One that ended sooner is replaced when it is refused. */
+const SHORTEST_USE_MS = 60_000
+
 /** A request of the host that hangs must not hang all calls of the page for good: after this long the next call asks anew. */
 const LONGEST_WAIT_MS = 30_000
 
@@ -37,7 +40,7 @@ export function createTokenSource(
       // Any JSON of the host may arrive here, such as that of its own 401. Without a token the request would go out as whoever is signed in.
       if (typeof token !== 'string' || token === '') throw new Error('The host’s answer holds no token.')
       const lifeMs = Date.parse(expiresAt) - now()
-      held = { token, renewAt: now() + (Number.isFinite(lifeMs) ? lifeMs : 0) * (1 - RENEWED_AT) }
+      held = { token, renewAt: now() + Math.max((Number.isFinite(lifeMs) ? lifeMs : 0) * (1 - RENEWED_AT), SHORTEST_USE_MS) }
       return token
     } catch (cause) {
       if (isApiError(cause)) throw cause
