@@ -91,7 +91,11 @@ const FAILURES: Record<string, [Asked, Told]> = {
   ],
   'Cursor, its event for failures': [
     cursor('preToolUse', {}),
-    { ...cursor('postToolUseFailure', { error_message: 'Timed out', failure_type: 'timeout' }), ...failed(/Timed out/) },
+    { ...cursor('postToolUseFailure', { error_message: 'No such file', failure_type: 'error' }), ...failed(/No such file/) },
+  ],
+  'Cursor, a command whose result has what it printed': [
+    cursor('preToolUse', {}),
+    { ...cursor('postToolUse', { tool_output: '{"exitCode":3,"stdout":"oops"}' }), ...failed(/^Cursor ran it .*exit code 3\. oops/) },
   ],
 }
 
@@ -110,6 +114,13 @@ const UNKNOWN: Record<string, [Asked, Told]> = {
     {
       ...claude('PostToolUseFailure', { error: 'Interrupted by user', is_interrupt: true }),
       ...{ is: { state: 'outcome_unknown' }, says: /^Claude Code was stopped while it ran this: Interrupted by user/ },
+    },
+  ],
+  'Cursor, a command that took too long': [
+    cursor('preToolUse', {}),
+    {
+      ...cursor('postToolUseFailure', { error_message: 'Command timed out after 30s', failure_type: 'timeout', is_interrupt: false }),
+      ...{ is: { state: 'outcome_unknown' }, says: /^Cursor was stopped while it ran this: Command timed out/ },
     },
   ],
   'Cursor, stopped': [

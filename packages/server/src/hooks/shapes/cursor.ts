@@ -16,14 +16,15 @@ const Body = z.looseObject({
   result_json: Json.optional(),
   error_message: Json.optional(),
   is_interrupt: z.boolean().optional().catch(undefined),
+  failure_type: z.string().optional().catch(undefined),
 })
 
 const ASKS = new Set(['beforeShellExecution', 'beforeMCPExecution', 'preToolUse'])
 const REPORTS = new Set(['afterShellExecution', 'afterMCPExecution', 'postToolUse', 'postToolUseFailure'])
 
-/** The result of a command is JSON text: an object with `output` and `exitCode`. */
+/** The result of a command is JSON text: an object with `exitCode`, and with `stdout` or, in earlier versions, `output`. */
 function readResult(tool: string, result: JsonValue): Report {
-  const { exitCode, output } = tool === 'Shell' ? inputOf(result) : {}
+  const { exitCode, stdout, output = stdout } = tool === 'Shell' ? inputOf(result) : {}
   return reportExit(result, typeof exitCode === 'number' ? exitCode : undefined, wordsOf(output))
 }
 
@@ -64,7 +65,11 @@ export const cursorShape: HookShape = {
     if (ASKS.has(event)) return { kind: 'ask', ...named, mayEdit: false }
     if (event !== 'postToolUseFailure')
       return { kind: 'report', ...named, report: readResult(tool, rest.output ?? rest.tool_output ?? rest.result_json ?? null) }
-    return { kind: 'report', ...named, report: reportFailure(rest.error_message, rest.is_interrupt) }
+    return {
+      kind: 'report',
+      ...named,
+      report: reportFailure(rest.error_message, rest.is_interrupt === true || rest.failure_type === 'timeout'),
+    }
   },
   answer(_event, verdict): JsonObject {
     if (verdict.kind === 'none') return {}
