@@ -104,6 +104,20 @@ test('git in another folder than that of the session is no mere look: a reposito
   for (const { tool, risk } of items) expect({ tool, ...risk }).toMatchObject({ tool: 'host.shell', level: 'medium' })
 })
 
+test('a search limited to files that usually hold secrets needs approval, by whatever name the host gives the limit', async () => {
+  const desk = await startCodingDesk()
+  const gemini = async (tool_name: string, limit: object) => {
+    const tool_input = { pattern: '.', no_ignore: true, ...limit }
+    const body = { session_id: 's1', cwd: FOLDER, hook_event_name: 'BeforeTool', tool_name, tool_input }
+    return (await desk.agent.send('POST', '/hooks/gemini?limit=1', { body })).body.decision
+  }
+  expect(await gemini('grep_search', { include_pattern: '*.ts' })).toBe('allow')
+  for (const include_pattern of ['.env', 'server/.env', '/etc/*']) expect(await gemini('grep_search', { include_pattern })).toBe('deny')
+  expect(await gemini('search_file_content', { include: '.env' })).toBe('deny')
+  const grep = { tool_name: 'Grep', tool_input: { pattern: '.', glob: '.env' } }
+  expect(decisionOf(await desk.hook('PreToolUse', grep, '?limit=1'))).toBe('deny')
+})
+
 test('where a command of Cursor runs is not the folder of the session: what it reads outside of the workspace needs approval', async () => {
   const desk = await startCodingDesk()
   const ask = async (command: string, cwd: string) => {

@@ -127,9 +127,11 @@ function draft({ work, refuse, ...tool }: Definition): ToolDraft {
 }
 
 function placeOf({ path, folder, hostTool, options }: Placed): JsonObject {
-  const { pattern, glob, include } = isObject(options) ? options : {}
+  const { pattern, glob, include, include_pattern: included } = isObject(options) ? options : {}
   // A search for names takes its folder from its pattern, too: `/etc/**`. One in files may name the files.
-  const places = [path, /^glob$/i.test(hostTool) ? pattern : undefined, glob, include].filter((place) => typeof place === 'string')
+  const places = [path, /^glob$/i.test(hostTool) ? pattern : undefined, glob, include, included].filter(
+    (place) => typeof place === 'string',
+  )
   return { outside: places.some((place) => isOutside(place, folder)), sensitive: places.some(isSensitive) }
 }
 
