@@ -180,7 +180,7 @@ test('input_required: whatever the client says was done there, nothing is decide
   expect((await server.dump()).vote).toEqual([])
 })
 
-test('input_required: what the client brings back is signed, for this principal and this tool', async () => {
+test('input_required: what the client brings back is signed, for this principal, this tool and these arguments', async () => {
   await using target = await answering()
   await using server = await startGateway(target)
   const nobody = async () => 'accept' as const
@@ -192,14 +192,15 @@ test('input_required: what the client brings back is signed, for this principal 
   )
   const { requestState = '' } = paused as { requestState?: string }
   expect(requestState).not.toBe('')
-  const bring = (client: Client, state: string, name = 'keyed') =>
+  const bring = (client: Client, state: string, name = 'keyed', what = 'a') =>
     client.request({
       method: 'tools/call',
-      params: { name, arguments: { what: 'a' }, requestState: state, inputResponses: { approval: { action: 'accept' } } },
+      params: { name, arguments: { what }, requestState: state, inputResponses: { approval: { action: 'accept' } } },
     })
   expect(await bring(mine, requestState)).toMatchObject({ structuredContent: { status: 'waiting_for_approval' } })
   await expect(bring(theirs, requestState)).rejects.toThrow(/requestState/)
   await expect(bring(mine, requestState, 'look')).rejects.toThrow(/requestState/)
+  await expect(bring(mine, requestState, 'keyed', 'b')).rejects.toThrow(/requestState is of other arguments/)
   await expect(bring(mine, `${requestState.slice(0, -2)}AA`)).rejects.toThrow(/requestState/)
   await mine.close()
   await theirs.close()

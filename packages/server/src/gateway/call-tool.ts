@@ -1,4 +1,5 @@
-import { type Action, checkJson, isCountersignError, isSettled, type JsonObject, type Tool } from '@countersign/core'
+import { hash } from 'node:crypto'
+import { type Action, canonicalJson, checkJson, isCountersignError, isSettled, type JsonObject, type Tool } from '@countersign/core'
 import {
   type CallToolRequestParams,
   type CallToolResult,
@@ -24,6 +25,8 @@ import { waitForAction } from './wait-for-action.ts'
 export interface PausedCall {
   actionId: string
   tool: string
+  /** SHA-256 (hex) over the canonical arguments. */
+  argumentsHash: string
 }
 
 export interface CallDeps {
@@ -104,6 +107,9 @@ async function proposeAndWait(
   const paused = ctx.mcpReq.requestState<PausedCall>()
   if (paused) {
     if (paused.tool !== tool.name) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'this requestState is of another tool')
+    // The client would be told what came of a call that it does not make now.
+    if (paused.argumentsHash !== hashOf(args))
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'this requestState is of other arguments')
     const view = inputResponse(ctx.mcpReq.inputResponses, APPROVAL)
     // The client's report of what was clicked decides nothing; it only affects how long to wait.
     const seconds = view.kind === 'elicit' && view.action === 'accept' ? waitSeconds : 0
@@ -116,7 +122,8 @@ async function proposeAndWait(
   const startedAt = deps.clock.nowMs()
   const made: GatewayCall = { tool: tool.name, arguments: args, agent: exchange.agent, key: readKey(ctx) }
   const { action, isRepeated } = await deps.openCalls.actionOf(made, exchange.caller)
-  if (action.state === 'proposed' && !isRepeated && ShowsLinks.safeParse(ctx.mcpReq.envelope).success) return askToOpen(call, action, ctx)
+  if (action.state === 'proposed' && !isRepeated && ShowsLinks.safeParse(ctx.mcpReq.envelope).success)
+    return askToOpen(call, { action, args }, ctx)
   // Creating the preview may have used up some of the client's timeout already.
   const taken = (deps.clock.nowMs() - startedAt) / 1_000
   const waits = { decision: Math.max(waitSeconds - taken, 0), result: Math.max(PATIENCE_SECONDS - taken, 1) }
@@ -135,13 +142,19 @@ function readKey({ mcpReq }: ServerContext): string | undefined {
 const ShowsLinks = z.object({ [CLIENT_CAPABILITIES_META_KEY]: z.object({ elicitation: z.object({ url: z.object({}) }) }) })
 
 /** Asks the client to lead a person to the card. Afterwards the client repeats the call, with the state that is sealed here. */
-async function askToOpen({ exchange, codec }: CallDeps, action: Action, ctx: ServerContext): Promise<InputRequiredResult> {
+async function askToOpen(
+  { exchange, codec }: CallDeps,
+  { action, args }: { action: Action; args: JsonObject },
+  ctx: ServerContext,
+): Promise<InputRequiredResult> {
   const message = `${action.description}: a person has to approve this (${action.id}).`
   return inputRequired({
     inputRequests: { [APPROVAL]: inputRequired.elicitUrl({ message, url: urlOf(exchange, action) }) },
-    requestState: await codec.mint({ actionId: action.id, tool: action.tool }, ctx),
+    requestState: await codec.mint({ actionId: action.id, tool: action.tool, argumentsHash: hashOf(args) }, ctx),
   })
 }
+
+const hashOf = (args: JsonObject): string => hash('sha256', canonicalJson(args), 'hex')
 
 const urlOf = ({ consoleUrl }: Exchange, { id }: Action): string => `${consoleUrl}/actions/${id}`
 
