@@ -361,6 +361,27 @@ test('people have the whole limit behind a proxy, too: while they are asked, a h
   expect(decisionOf({ body: JSON.parse(text) } as ApiAnswer)).toBe('allow')
 })
 
+test.each([
+  ['the folder of the session', FOLDER, FOLDER, {}],
+  ['another folder', `${FOLDER}/web`, `${FOLDER}/web`, { cwd: `${FOLDER}/web` }],
+  ['another folder, by its relative name', 'web', `${FOLDER}/web`, { cwd: `${FOLDER}/web` }],
+])('both hooks of Cursor about a command are one action, reported once: in %s', async (_, working_directory, cwd, options) => {
+  const desk = await startCodingDesk()
+  const send = (hook_event_name: string, more: object) => {
+    const body = { conversation_id: 'c1', workspace_roots: [FOLDER], hook_event_name, ...more }
+    return desk.agent.send('POST', '/hooks/cursor?limit=5', { body })
+  }
+  const used = { tool_name: 'Shell', tool_input: { command: 'npm install', working_directory }, tool_use_id: 'call_1', cwd: FOLDER }
+  const asked = send('preToolUse', used)
+  const card = await waiting(desk.server)
+  expect(card.arguments).toMatchObject({ command: 'npm install', options })
+  await decide(desk.server, card, { verdict: 'approve' })
+  expect((await asked).body).toEqual({ permission: 'allow' })
+  expect((await send('beforeShellExecution', { command: 'npm install', cwd, sandbox: false })).body).toEqual({ permission: 'allow' })
+  await send('postToolUse', { ...used, tool_output: '{"exitCode":0,"stdout":"added 3 packages"}' })
+  expect((await desk.server.admin.get('/api/actions')).items).toMatchObject([{ id: card.id, state: 'succeeded' }])
+})
+
 test('a host that drops its request withdraws the card', async () => {
   const desk = await startCodingDesk()
   const gone = new AbortController()

@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { z } from 'zod'
 import { type HookShape, inputOf, Json, noTool, type Report, readShape, reportExit, reportFailure, Text, wordsOf } from './shape.ts'
@@ -32,6 +33,22 @@ function readResult(tool: string, result: JsonValue): Report {
 const rootOf = (cwd: string | undefined, roots: readonly string[]): string =>
   roots.find((root) => cwd === root || cwd?.startsWith(`${root}/`)) ?? roots[0] ?? cwd ?? ''
 
+/**
+ * The input of a command, alike in both hooks that ask about it: one says `working_directory`, the other `cwd`. The agent says where a command
+ * runs, and may name any folder.
+ */
+function inFolder(given: JsonObject, cwd: string | undefined, roots: readonly string[]): { folder: string; input: JsonObject } {
+  const { working_directory, cwd: named, ...rest } = given
+  const places = [working_directory, named].filter((place) => place !== undefined && place !== null && place !== '')
+  const [place = cwd ?? ''] = places
+  // Which one would count is not known: then both are shown.
+  if (places.length > 1 || typeof place !== 'string') return { folder: rootOf(cwd, roots), input: given }
+  const base = cwd || roots[0]
+  const where = place === '' || posix.isAbsolute(place) || !base ? place : posix.resolve(base, place)
+  const folder = rootOf(where || undefined, roots)
+  return { folder, input: where === '' || where === folder ? rest : { ...rest, cwd: where } }
+}
+
 /** No hook of Cursor names the server. `preToolUse` calls such a tool `MCP:<tool>`. */
 const mcpTool = (name: string): string => `mcp__cursor__${name}`
 
@@ -57,10 +74,10 @@ export const cursorShape: HookShape = {
         : tool_name?.replace(/^MCP:(.+)$/, (_, name) => mcpTool(name))
     if (!(ASKS.has(event) || REPORTS.has(event))) return { kind: 'ignored', event }
     if (tool === undefined) throw noTool('cursor', event)
-    const folder = rootOf(cwd, workspace_roots)
-    // The agent says where a command runs, and may name any folder.
-    const where: JsonObject = cwd && cwd !== folder ? { cwd } : {}
-    const call = { host: 'cursor' as const, tool, input: isShell ? { command: command ?? '', ...where } : inputOf(tool_input), folder }
+    const given = isShell ? { command: command ?? '', ...(cwd && { cwd }) } : inputOf(tool_input)
+    const { folder, input } =
+      tool === 'Shell' ? inFolder(given, cwd, workspace_roots) : { folder: rootOf(cwd, workspace_roots), input: given }
+    const call = { host: 'cursor' as const, tool, input, folder }
     const named = { event, session, callId: rest.tool_use_id, call }
     if (ASKS.has(event)) return { kind: 'ask', ...named, mayEdit: false }
     if (event !== 'postToolUseFailure')
