@@ -16,7 +16,7 @@ const PAIRS: readonly Pair[] = [
 ]
 
 test('a server that is killed under quorums, edits, grants, delegations, the gateway and every source of tools loses nothing and does nothing twice', {
-  timeout: 600_000,
+  timeout: 1_800_000,
 }, async () => {
   const report = await runFeatures({ database: 'sqlite', seed: 1, least: 1, pairs: PAIRS, hasLate: false, say: () => undefined })
   expect(report.violations).toEqual([])

@@ -26,10 +26,10 @@ import { startWorkload } from './workload.ts'
 const CONFIG = fileURLToPath(new URL('./server-config.ts', import.meta.url))
 const POLL_MS = 15
 /** How long a reader has to receive the events that are already stored. */
-const CATCH_UP_MS = 60_000
+const CATCH_UP_MS = 240_000
 /** A problem that is still there after this many checks is reported. */
-const CHECKS = 4
-const CHECK_AGAIN_MS = 700
+const CHECKS = 6
+const CHECK_AGAIN_MS = 2_000
 /** What a process logs that stood still until others had taken over from it: its connections were ended, and its time was up. */
 const TAKEN_OVER = ['process.heartbeat_failed', 'job.failed', 'action.store_failed', 'tool.crashed']
 
