@@ -1,6 +1,6 @@
 import type { Action, Claim, ClientRequest, ClientResultBody, JsonObject, JsonValue } from '@countersign/core'
 import { parseJson, saidFailure } from '@countersign/core/text'
-import { isApiError } from './api-error.ts'
+import { isApiError, isUnexplained } from './api-error.ts'
 import type { ChangeOptions, Client } from './client.ts'
 import { LONGEST_TIMER_MS, untilItWorks } from './reconnect.ts'
 
@@ -67,13 +67,22 @@ export async function carryOut(client: Pick<Client, 'actions'>, actionId: string
   signal?.throwIfAborted()
   // One key: when the answer to a claim is lost, the next try gets the same hold.
   const idempotencyKey = crypto.randomUUID()
+  let mayHold = false
   const askFor = (options: Pick<ChangeOptions, 'signal'>) =>
-    untilItWorks(() => client.actions.claim(actionId, retry ? { retry } : {}, { idempotencyKey, ...options }), options)
+    untilItWorks(async () => {
+      const isSent = !options.signal?.aborted
+      try {
+        return await client.actions.claim(actionId, retry ? { retry } : {}, { idempotencyKey, ...options })
+      } catch (error) {
+        if (isSent && !gaveNoHold(error)) mayHold = true
+        throw error
+      }
+    }, options)
   let claim: Claim
   try {
     claim = await askFor({ ...(signal && { signal }) })
   } catch (error) {
-    if (signal?.aborted) void giveBack(client, askFor)
+    if (signal?.aborted && mayHold) void giveBack(client, askFor)
     throw signal?.aborted ? signal.reason : error
   }
   const holdMs = Date.parse(claim.holdEndsAt) - Date.parse(claim.action.updatedAt)
@@ -87,7 +96,7 @@ export async function carryOut(client: Pick<Client, 'actions'>, actionId: string
 }
 
 const CANCELLED = 'It was cancelled before it began.'
-/** For so long a claim that was cancelled is asked for again. */
+/** How long a cancelled claim is repeated, to give its hold back. */
 const GIVE_BACK_MS = 10_000
 
 /**
@@ -98,6 +107,17 @@ async function giveBack(client: Pick<Client, 'actions'>, askFor: (options: { sig
   try {
     await report(client, await askFor({ signal: AbortSignal.timeout(GIVE_BACK_MS) }), unsent(CANCELLED))
   } catch {}
+}
+
+/**
+ * True where a claim certainly gave no hold: the server refused it, or no connection was made. Otherwise it may have, also behind a proxy
+ * that answers in its place. To claim the action only to give it back would fail it for everybody.
+ */
+function gaveNoHold(error: unknown): boolean {
+  if (!isApiError(error)) return false
+  const { status } = error
+  const isRefusal = (status >= 400 && status < 500) || status === 503 || status === 507
+  return isRefusal ? !isUnexplained(error) : isUnsent(error.cause)
 }
 
 /** Returns the time since now. The monotonic clock stands still while the machine sleeps, and the time of day may be put back: the longer one counts. */
