@@ -1,6 +1,6 @@
 // Exports for the other packages of Countersign. They are not public and may change with any version.
 export { argumentWords, cutWords } from './argument-words.ts'
-export { type WorkBudget, WorkEnded } from './bounded/workers.ts'
+export { type WorkBudget, WorkEnded, WorkTimedOut } from './bounded/workers.ts'
 export { readCacheFor } from './cache-for.ts'
 export { checkpoint } from './checkpoints.ts'
 export { decodeText } from './decode-text.ts'

@@ -5,7 +5,7 @@ import { expect, inject, test } from 'vitest'
 import { push } from '../../../examples/github/stand-in/server.ts'
 import { cpuTimeMs } from '../../../verification/testing/cpu-time.ts'
 import { type GithubBench, openGithubBench } from '../../../verification/testing/github.ts'
-import { WorkEnded } from '../../toolkit/src/bounded/workers.ts'
+import { WorkTimedOut } from '../../toolkit/src/bounded/workers.ts'
 import { openNetwork } from '../../toolkit/src/net/index.ts'
 import { JOBS } from '../../toolkit/src/text-work/jobs.ts'
 import type { TextWork } from '../../toolkit/src/text-work/text-work.ts'
@@ -211,7 +211,7 @@ test('commitFiles: all files are compared in one time, and those that are left w
   const work: TextWork = {
     async run(job, input, { budget }) {
       budgets.push(budget)
-      if (budget && budget.leftMs <= 0) throw new WorkEnded('has no time left')
+      if (budget && budget.leftMs <= 0) throw new WorkTimedOut('has no time left')
       // As when others fill the one thread meanwhile.
       if (budget) budget.leftMs = 0
       return JOBS[job](input as never) as ReturnType<(typeof JOBS)[typeof job]>

@@ -5,7 +5,7 @@ import type { JsonObject, Preview } from '@countersign/core'
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
 import { tempFolder, tempRepository } from '../../../verification/testing/workspace.ts'
-import { WorkEnded } from '../../toolkit/src/bounded/workers.ts'
+import { WorkEnded, WorkTimedOut } from '../../toolkit/src/bounded/workers.ts'
 import { unifiedDiff, wholeDiff } from '../../toolkit/src/text-work/diff.ts'
 import { applyEdits } from '../../toolkit/src/text-work/edits.ts'
 import { openTextWork, type TextWork } from '../../toolkit/src/text-work/text-work.ts'
@@ -167,8 +167,9 @@ async function openOver(root: string, run: TextWork['run']) {
   return { preview, diffs }
 }
 
-const noTime: TextWork['run'] = async () => {
-  throw new WorkEnded('waited too long for its turn')
+const noTime: TextWork['run'] = async (_job, _input, { budget }) => {
+  if (budget) budget.leftMs = 0
+  throw new WorkTimedOut('waited too long for its turn')
 }
 
 test('when there is no time to find the diffs, files are shown whole, and the change is held against the same state', async () => {
@@ -240,6 +241,39 @@ test('what there is no time to show is refused for now, before anybody is asked'
   await expect(slow.preview('writeFile', { path: 'short.txt', content: 'x' }, stop.signal)).rejects.toMatchObject(
     refused('could not be read in time'),
   )
+})
+
+test('what takes too much memory or dies is refused for good: another attempt would end in the same way', async () => {
+  using folder = tempRepository({ 'long.txt': 'line\n'.repeat(30_000), 'short.txt': 'a' })
+  folder.write('long.txt', 'new\n'.repeat(30_000))
+  folder.write('short.txt', 'b')
+  for (const words of ['took too much memory', 'ended without an answer']) {
+    const { preview, diffs } = await openOver(folder.root, async () => {
+      throw new WorkEnded(words)
+    })
+    const refused = {
+      kind: 'refused',
+      impossible: true,
+      retryable: false,
+      message: expect.stringContaining(`was stopped: it ${words}`),
+    }
+    await expect(preview('editFile', { path: 'short.txt', edits: [{ oldText: 'b', newText: 'c' }] })).rejects.toMatchObject(refused)
+    await expect(preview('commit', { paths: ['long.txt'], message: 'm' })).rejects.toMatchObject(refused)
+    await expect(preview('writeFile', { path: 'short.txt', content: 'x' })).resolves.toMatchObject({ fields: [{ field: 'short.txt' }] })
+    expect(diffs.at(-1)?.budget?.leftMs, 'the rest of the time is for the other diffs').toBeGreaterThan(0)
+  }
+})
+
+test('a change whose shortest diff is too long is refused for good, also when that is found after the time of the plan', async () => {
+  using folder = tempRepository({ 'long.txt': 'line\n'.repeat(30_000) })
+  await using work = openTextWork()
+  const { preview } = await openOver(folder.root, (job, input, options) => (options.budget ? noTime : work.run)(job, input, options))
+  await expect(preview('writeFile', { path: 'long.txt', content: 'new\n'.repeat(30_000) })).rejects.toMatchObject({
+    kind: 'refused',
+    impossible: true,
+    retryable: false,
+    message: expect.stringContaining('is too long to be shown to anybody'),
+  })
 })
 
 test('an edit waits for its turn, however long others keep the thread busy: an approved one does not fail for that', async () => {

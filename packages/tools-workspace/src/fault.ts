@@ -6,7 +6,7 @@ export class Fault extends Error {
 }
 
 /** An operation took longer than it may. It says nothing about whether the operation is possible. */
-export class Late extends Fault {}
+export class TimedOut extends Fault {}
 
 /** The path does not exist. */
 export class NotThere extends Fault {

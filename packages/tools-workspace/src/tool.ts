@@ -1,7 +1,7 @@
 import { ToolError } from '@countersign/core'
 import { definePlannedWrite, type PlannedWrite, type ToolDraft } from '@countersign/toolkit'
 import type { z } from 'zod'
-import { Fault, Late, orRefuse } from './fault.ts'
+import { Fault, orRefuse, TimedOut } from './fault.ts'
 import type { Workspace } from './workspace.ts'
 
 /** A tool without the members that its source adds. */
@@ -28,11 +28,11 @@ export function writeTool<Input extends z.ZodObject, Plan>(
  * a commit would have whatever is there by then.
  */
 async function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  const onAbort = () => late.reject(new Late('What it would change could not be read in time. Try again, or change less at once.'))
+  const timedOut = Promise.withResolvers<never>()
+  const onAbort = () => timedOut.reject(new TimedOut('What it would change could not be read in time. Try again, or change less at once.'))
   signal.addEventListener('abort', onAbort, { once: true })
   try {
-    return await Promise.race([late.promise, work])
+    return await Promise.race([timedOut.promise, work])
   } finally {
     signal.removeEventListener('abort', onAbort)
   }
@@ -44,5 +44,5 @@ async function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
  */
 function cannot(error: unknown): never {
   if (!(error instanceof Fault)) throw error
-  throw new ToolError('refused', error.message, { impossible: true, retryable: error instanceof Late })
+  throw new ToolError('refused', error.message, { impossible: true, retryable: error instanceof TimedOut })
 }

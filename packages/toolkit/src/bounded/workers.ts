@@ -6,8 +6,8 @@ export class WorkEnded extends Error {
   override readonly name = 'WorkEnded'
 }
 
-/** Its time, or that of its budget, is over. Work that ends for another reason leaves the rest of its budget. */
-class TimeOver extends WorkEnded {}
+/** The work's own time, or that of its budget, is used up. Work that ends for another reason would do so again, and leaves the rest of its budget. */
+export class WorkTimedOut extends WorkEnded {}
 
 export interface WorkOptions {
   /** How long the work itself may take, without its wait for a free worker. */
@@ -69,7 +69,7 @@ export function openWorkers(script: URL, { size, idleMs = 10_000, maxMegabytes =
       reject(reason)
     }
     const onAbort = () => giveUp(signal?.reason)
-    const timer = budget && setTimeout(() => giveUp(new TimeOver('waited too long for its turn')), budget.leftMs)
+    const timer = budget && setTimeout(() => giveUp(new WorkTimedOut('waited too long for its turn')), budget.leftMs)
     waiting.push(resolve)
     signal?.addEventListener('abort', onAbort, { once: true })
     await promise.finally(() => {
@@ -116,7 +116,7 @@ export function openWorkers(script: URL, { size, idleMs = 10_000, maxMegabytes =
   return {
     async run(message, { timeoutMs, signal, budget }) {
       signal?.throwIfAborted()
-      if (budget && budget.leftMs <= 0) throw new WorkEnded('has no time left')
+      if (budget && budget.leftMs <= 0) throw new WorkTimedOut('has no time left')
       await spend(budget, budget?.leftMs ?? 0, () => take({ signal, budget }))
       try {
         const rested = idle.pop()
@@ -155,7 +155,7 @@ async function spend<T>(budget: WorkBudget | undefined, limitMs: number, work: (
     return await work()
   } catch (error) {
     // A timer may end a millisecond before its time by this clock.
-    if (error instanceof TimeOver) leastMs = limitMs
+    if (error instanceof WorkTimedOut) leastMs = limitMs
     throw error
   } finally {
     if (budget) budget.leftMs -= Math.max(performance.now() - began, leastMs)
@@ -165,7 +165,7 @@ async function spend<T>(budget: WorkBudget | undefined, limitMs: number, work: (
 /** The next thing that a worker says. @throws WorkEnded */
 async function answerOf(worker: Worker, { timeoutMs, signal }: WorkOptions): Promise<FromWorker> {
   const over = new AbortController()
-  const timer = setTimeout(() => over.abort(new TimeOver(`took longer than ${timeoutMs / 1_000} seconds`)), timeoutMs)
+  const timer = setTimeout(() => over.abort(new WorkTimedOut(`took longer than ${timeoutMs / 1_000} seconds`)), timeoutMs)
   const ended = AbortSignal.any([over.signal, ...(signal ? [signal] : [])])
   const gone = new AbortController()
   const exited = once(worker, 'exit', { signal: gone.signal }).then(
