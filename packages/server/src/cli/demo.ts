@@ -72,8 +72,7 @@ async function runDemo(flags: DemoFlags, environment: Environment): Promise<void
     say(`  Agents        ${config.agents.map((agent) => `${agent.name} (${agent.model})`).join(', ')}`)
     say(`  Data          ${nameOf(settings.database)}`)
     await sayHeld(server.engine.hold, server.url)
-    // The command reads the environment.
-    if (link !== undefined) sayLink(link, settings, { program: 'npm run countersign --', usualFolder: environment.COUNTERSIGN_DATA })
+    if (link !== undefined) sayLink(link, settings, 'npm run countersign --')
     say('')
     say(
       '  Try: "What is open?", "Mark ORD-001 as processing", "Cancel ORD-003 and ORD-004". Stop it with Ctrl-C and start it again: nothing is lost.',

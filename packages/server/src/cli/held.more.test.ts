@@ -195,3 +195,17 @@ test('demo leaves the database of the environment alone', { timeout: 600_000 }, 
   expect(named.code).toBe(1)
   expect(named.stderr).toContain('ECONNREFUSED')
 })
+
+test('serve prints a sign-in command that finds this server, whatever data folder the environment names', {
+  timeout: 600_000,
+}, async () => {
+  using folder = temporaryFolder()
+  writeFileSync(join(folder.path, 'countersign.yaml'), '{}\n')
+  const environment = { COUNTERSIGN_DATA: join(folder.path, 'team') }
+  const args = ['serve', '--data', './.countersign', '--port', '0', '--no-open']
+  await using served = await start(args, /The link works once.*\n/, environment, folder.path)
+  const [, command = ''] = /For another one: npm run countersign -- (.*)\n/.exec(served.said) ?? []
+  const another = await runCommandLine([...command.split(' '), '--no-open', '--json'], environment)
+  expect(another).toMatchObject({ code: 0, stderr: '' })
+  expect(JSON.parse(another.stdout).link).toContain('#sign-in=')
+})

@@ -9,7 +9,6 @@ import { ownCommand, quoted } from './own-command.ts'
 import { say, sayJson } from './say.ts'
 
 const ANSWERS_WITHIN_MS = 5_000
-const USUAL_FOLDER = '.countersign'
 
 const HELP = `
 The link works once, for ten minutes, on the machine of the server. It is made with a secret that the server writes at every start to
@@ -87,25 +86,15 @@ async function answers({ origin }: SignInFile): Promise<boolean> {
 }
 
 /**
- * Returns the command that prints another link for the server with these settings.
+ * Returns the command that prints another link for the server with these settings. It names the folder, because the command would otherwise
+ * look in that of its environment.
  * @param program How this command is run here.
- * @param usualFolder The data folder that the command takes if none is named.
  */
-export function signInCommandLine(
-  { dataDir }: Pick<Settings, 'dataDir'>,
-  program = ownCommand(import.meta.filename),
-  usualFolder = USUAL_FOLDER,
-): string {
-  const folder = resolve(dataDir)
-  return folder === resolve(usualFolder) ? `${program} sign-in` : `${program} sign-in --data ${quoted(folder)}`
-}
+export const signInCommandLine = ({ dataDir }: Pick<Settings, 'dataDir'>, program = ownCommand(import.meta.filename)): string =>
+  `${program} sign-in --data ${quoted(resolve(dataDir))}`
 
 /** Tells the person who started a server how to sign in. */
-export function sayLink(
-  link: string,
-  settings: Pick<Settings, 'dataDir'>,
-  { program, usualFolder }: { program?: string; usualFolder?: string | undefined } = {},
-): void {
+export function sayLink(link: string, settings: Pick<Settings, 'dataDir'>, program?: string): void {
   say(`  Sign in       ${link}`)
-  say(`                The link works once, for ten minutes. For another one: ${signInCommandLine(settings, program, usualFolder)}`)
+  say(`                The link works once, for ten minutes. For another one: ${signInCommandLine(settings, program)}`)
 }
