@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { freePort } from '../../../verification/testing/free-port.ts'
 import { type Client, createClient } from './client.ts'
 import { gate } from './gate/gate.ts'
@@ -76,13 +76,15 @@ test('a request that cannot be made is no server that is away: it is a TypeError
     expect(String(refused)).toMatch(/characters/)
     expect(String(refused)).not.toContain('secret')
   }
-  for (const wrong of ['127.0.0.1:4319', 'localhost:4319'])
+  for (const wrong of ['127.0.0.1:4319', 'localhost:4319', '/x', './x', '//127.0.0.1:1', 'http://a b', 'ftp://x'])
     await expect(createClient({ baseUrl: wrong }).me(), wrong).rejects.toThrow(new TypeError(`baseUrl is no address of a server: ${wrong}`))
+  // Outside of a page the default is no address.
+  await expect(createClient({ key: 'cs_1' }).me()).rejects.toThrow(new TypeError("baseUrl is no address of a server: ''"))
   await expect(gate(createClient({ baseUrl, key: 'cs_1' }), { pay: () => 'paid' }).pay({ cents: 10n } as never)).rejects.toThrow(TypeError)
   expect(server.requests).toEqual([])
 })
 
-test('a baseUrl may be a path of the page, and a key may end with a line', async () => {
+test('a baseUrl may be a path where the caller’s own fetch knows of what, and a key may end with a line', async () => {
   const asked: unknown[] = []
   const fetch: typeof globalThis.fetch = async (url) => {
     asked.push(url)
@@ -90,6 +92,43 @@ test('a baseUrl may be a path of the page, and a key may end with a line', async
   }
   for (const baseUrl of ['', '/approvals', 'https://approvals.example.com/']) await createClient({ baseUrl, key: 'cs_1\n', fetch }).me()
   expect(asked).toEqual(['/api/me', '/approvals/api/me', 'https://approvals.example.com/api/me'])
+})
+
+test('a baseUrl with a name and a password is refused, and the error says neither', async () => {
+  for (const wrong of [
+    'http://ada:se/cret@127.0.0.1:1',
+    'HTTP://ada:se@cret@127.0.0.1',
+    'http://ada:secret@127.0.0.1:x',
+    'ada:secret@127.0.0.1',
+  ]) {
+    const refused = await createClient({ baseUrl: wrong })
+      .me()
+      .catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(TypeError)
+    expect(String(refused)).toMatch(/^TypeError: baseUrl is no address of a server: .*…@127/)
+    expect(String(refused)).not.toMatch(/ada|cret/)
+  }
+})
+
+test('in a page, a baseUrl may be a path of it, and one that lacks its http:// is refused', async () => {
+  using _restored = { [Symbol.dispose]: () => void vi.unstubAllGlobals() }
+  using fetch = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json({ principal: null, signIn: 'key' }))
+  const ask = (baseUrl?: string) => createClient({ ...(baseUrl !== undefined && { baseUrl }), key: 'cs_1' }).me()
+  vi.stubGlobal('location', new URL('https://shop.example.com/orders'))
+  for (const baseUrl of [undefined, '', '/approvals', '//approvals.example.com']) await ask(baseUrl)
+  for (const wrong of ['127.0.0.1:4319', 'localhost:4319', 'https://ada:secret@shop.example.com'])
+    await expect(ask(wrong), wrong).rejects.toThrow(TypeError)
+  // A file that was opened in the browser has no server.
+  vi.stubGlobal('location', new URL('file:///home/ada/orders.html'))
+  await expect(ask()).rejects.toThrow(TypeError)
+  // The text of a frame has no address, and its paths are those of the page around it.
+  vi.stubGlobal('location', new URL('about:srcdoc'))
+  vi.stubGlobal('document', { baseURI: 'https://shop.example.com/orders' })
+  await ask()
+  expect(fetch.mock.calls.map(([url]) => url)).toEqual([
+    ...['/api/me', '/api/me', '/approvals/api/me', '//approvals.example.com/api/me'],
+    '/api/me',
+  ])
 })
 
 test('queries and ids are encoded, absent ones left out', async () => {

@@ -256,9 +256,17 @@ export type Client = Management & {
  * for (const { id, revision, digest } of items) await client.actions.decide(id, { verdict: 'decline', revision, digest })
  */
 export function createClient(options: ClientOptions = {}): Client {
-  const { baseUrl = '', key, token, signInStorage, fetch = globalThis.fetch.bind(globalThis) } = options
+  const { baseUrl = '', key, token, signInStorage, fetch } = options
   const tokens = token && createTokenSource(token)
-  const http: HttpOptions = { baseUrl: baseUrl.replace(/\/+$/, ''), key, tokens, signInStorage, fetch }
+  const http: HttpOptions = {
+    baseUrl: baseUrl.replace(/\/+$/, ''),
+    // A `fetch` of the caller's may know what a path belongs to where there is no page.
+    pageUrl: globalThis.document?.baseURI ?? globalThis.location?.href ?? (fetch && 'http://localhost'),
+    key,
+    tokens,
+    signInStorage,
+    fetch: fetch ?? globalThis.fetch.bind(globalThis),
+  }
   const read: Read = <T>(path: string, query: RequestInput['query'], options: CallOptions = {}) =>
     sendJson<T>(http, path, { query, ...options })
   const change: Change = <T>(

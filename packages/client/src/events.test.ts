@@ -174,3 +174,16 @@ test('the key goes in a header and never in the address', async () => {
   const { requests } = await readAll(cutting([]))
   expect(requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([[PATH, 'Bearer cs_secret']])
 })
+
+test('a stream whose request cannot be made says so, and is not asked for again', async () => {
+  const closing = new AbortController()
+  const states: string[] = []
+  const onState = ({ kind }: ConnectionState) => {
+    states.push(kind)
+    if (kind === 'reconnecting') closing.abort()
+  }
+  // Outside of a page, a client without a baseUrl has no server.
+  const reading = events(createClient({ key: 'cs_secret' }), { path: PATH, onState, signal: closing.signal })
+  await expect(reading.next()).rejects.toThrow(TypeError)
+  expect(states).toEqual(['connecting', 'closed'])
+})

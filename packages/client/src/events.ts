@@ -1,6 +1,6 @@
 import type { SessionEvent } from '@countersign/core'
 import { createParser } from 'eventsource-parser'
-import { ApiError } from './api-error.ts'
+import { ApiError, isApiError } from './api-error.ts'
 import type { Client } from './client.ts'
 import { isFinal, type RetryOptions, scheduleTimeout, waitToRetry } from './reconnect.ts'
 
@@ -28,7 +28,8 @@ export type EventsOptions = RetryOptions & {
  *
  * Ends quietly when `signal` aborts.
  * @throws ApiError when asking again cannot help: 401, 403, 404, 410 and every other refusal but 408 and 429. A 404 that the server did not
- *   explain is asked again once the stream was live: some proxies answer so while the server behind them is replaced.
+ *   explain is asked again once the stream was live: some proxies answer so while the server behind them is replaced. TypeError for a request
+ *   that cannot be made.
  * @example
  * for await (const event of events(client, { path: `/api/sessions/${id}/events`, after: session.lastSeq })) {
  *   if (event.type === 'message') console.log(event.data.message.content)
@@ -50,9 +51,11 @@ export async function* events(client: Pick<Client, 'open'>, options: EventsOptio
       const cut = () => connection.abort()
       signal?.addEventListener('abort', cut, { once: true })
       let stopWatch = schedule(cut, silenceMs)
+      let isSent = false
       try {
         const headers = { accept: 'text/event-stream', ...(lastSeq === undefined ? {} : { 'last-event-id': String(lastSeq) }) }
         const response = await client.open(path, { headers, signal: connection.signal })
+        isSent = true
         for await (const batch of readBatches(response, onLive)) {
           stopWatch()
           stopWatch = schedule(cut, silenceMs)
@@ -64,7 +67,8 @@ export async function* events(client: Pick<Client, 'open'>, options: EventsOptio
           }
         }
       } catch (error) {
-        if (isFinal(error, wasLive)) throw error
+        const cannotBeMade = !isSent && !isApiError(error) && !connection.signal.aborted
+        if (cannotBeMade || isFinal(error, wasLive)) throw error
       } finally {
         stopWatch()
         signal?.removeEventListener('abort', cut)

@@ -4,6 +4,8 @@ import type { TokenSource } from './token-source.ts'
 export type HttpOptions = {
   /** Origin and prefix of the server, without a trailing slash; '' is the page's own origin. */
   baseUrl: string
+  /** What a `baseUrl` that is a path is a path of; undefined where nothing is. */
+  pageUrl: string | undefined
   /** A key, sent as `Authorization: Bearer`. Without one the console's sign-in speaks: a cookie over https, else {@link SignInStorage}. */
   key: string | undefined
   /** Where there is no key: a host's short-lived tokens, sent in the same way. */
@@ -62,7 +64,7 @@ async function sendWith(key: string | undefined, options: HttpOptions, path: str
   if (secret !== undefined) headers[CONSOLE_HEADER] = secret
   if (input.body !== undefined) headers['content-type'] = 'application/json'
   const body = input.body === undefined ? undefined : JSON.stringify(input.body)
-  requireSendable(options.baseUrl, headers)
+  requireSendable(options, headers)
   let response: Response
   try {
     response = await options.fetch(options.baseUrl + path + queryString(input.query), {
@@ -83,10 +85,14 @@ async function sendWith(key: string | undefined, options: HttpOptions, path: str
 }
 
 /** @throws TypeError for an address or a header with which `fetch` sends nothing. */
-function requireSendable(baseUrl: string, headers: Readonly<Record<string, string>>): void {
-  // Otherwise a path of the page's own server.
-  if (/^[^./]/.test(baseUrl) && !(/^https?:/i.test(baseUrl) && URL.canParse(baseUrl)))
-    throw new TypeError(`baseUrl is no address of a server: ${baseUrl}`)
+function requireSendable({ baseUrl, pageUrl }: HttpOptions, headers: Readonly<Record<string, string>>): void {
+  const isPath = /^([./]|$)/.test(baseUrl)
+  const [address, base] = [baseUrl || '/', isPath ? pageUrl : undefined]
+  const url = URL.canParse(address, base) ? new URL(address, base) : undefined
+  // A page may have a protocol of its own that leads to a server, such as that of a desktop application.
+  const isOfServer = isPath ? url?.protocol !== 'file:' : /^https?:/i.test(baseUrl)
+  if (!url || !isOfServer || url.username || url.password)
+    throw new TypeError(`baseUrl is no address of a server: ${baseUrl.replace(/^(https?:\/\/)?.*@/i, '$1…@') || "''"}`)
   try {
     new Headers(headers)
   } catch {
