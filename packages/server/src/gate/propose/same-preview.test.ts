@@ -74,3 +74,10 @@ test('a change of another text, in another place, of another name or mode is ano
   expect(isSamePreview([change], [change, change])).toBe(false)
   expect(isSamePreview([{ field: 'a', oldValue: { b: 1, c: 2 } }], [{ field: 'a', oldValue: { c: 2, b: 1 } }])).toBe(true)
 })
+
+test('a change of any number of lines is compared: the diff of a tool of one’s own has no limit', () => {
+  const after = 'a\n'.repeat(500_000)
+  const shown: PreviewField = { field: 'x', oldValue: '', newValue: after }
+  expect(isSameField(shown, { field: 'x', diff: wholeDiff('x', { text: '' }, { text: after }) })).toBe(true)
+  expect(isSameField(shown, { field: 'x', diff: wholeDiff('x', { text: '' }, { text: `${after}b\n` }) })).toBe(false)
+})

@@ -137,7 +137,8 @@ function changed({ hunks }: TextChange, known: ReadonlyMap<number, string>, plac
   for (const place of places) {
     for (let hunk = left[0]; hunk?.at === place; hunk = left[0]) {
       left.shift()
-      lines.push(...hunk.now)
+      // Spread into one call, a long hunk overflows the stack.
+      for (const line of hunk.now) lines.push(line)
       until = hunk.at + hunk.old.length
     }
     if (place >= until) lines.push(known.get(place) ?? place)
