@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { defineTool } from '@countersign/toolkit'
-import { decodeText } from '@countersign/toolkit/internal'
+import { decodeText, linesWithEnds } from '@countersign/toolkit/internal'
 import { z } from 'zod'
 import { inBounds } from './bounded.ts'
 import { Fault, orRefuse } from './fault.ts'
@@ -113,7 +113,7 @@ async function read(workspace: Workspace, args: { path: string; fromLine: number
   const { bytes } = await requireAt(workspace, place)
   const text = decodeText(bytes)
   if (text === undefined) return { path: place.text, bytes: bytes.length, note: 'This file is not text in UTF-8, so it is not shown.' }
-  const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+  const lines = linesWithEnds(text)
   const from = args.fromLine - 1
   if (from > 0 && from >= lines.length) throw new Fault(`${place.text} has ${lines.length} lines.`)
   const wanted = lines.slice(from, Math.min(args.toLine ?? lines.length, from + MAX_LINES))

@@ -51,7 +51,7 @@ const range = (start: number, lines: number): string =>
 
 /** Everything out, everything in. */
 function replaced(before: string, after: string): string[] {
-  const [old, now] = [linesOf(before), linesOf(after)]
+  const [old, now] = [linesWithEnds(before), linesWithEnds(after)]
   const marked = (sign: string, lines: readonly string[]) =>
     lines.flatMap((line) => (line.endsWith('\n') ? [sign + line.slice(0, -1)] : [sign + line, NO_NEWLINE]))
   return [
@@ -61,7 +61,8 @@ function replaced(before: string, after: string): string[] {
   ]
 }
 
-const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+/** Returns the lines of a text, each with its end, if it has one. */
+export const linesWithEnds = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
 /** A name with a space in it ends with a tab, as git writes it. */
 const named = (name: string): string => (name.includes(' ') && !name.startsWith('"') ? `${name}\t` : name)
