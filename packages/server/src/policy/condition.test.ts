@@ -200,7 +200,21 @@ test('a calculation that gives no number fails, so that no rule above a limit is
 })
 
 test('a text is a duration only with a number before each unit', () => {
-  for (const wait of ['s', '.s', '.h', '-.s', '1h.m', '5', 's5', '1 h', 'x1h', '1'.repeat(40_000), `${'1'.repeat(40_000)}s`]) {
+  for (const wait of [
+    's',
+    '.s',
+    '.h',
+    '-.s',
+    '1h.m',
+    '5',
+    's5',
+    '1 h',
+    'x1h',
+    '1'.repeat(40_000),
+    `${'1'.repeat(40_000)}s`,
+    `${'ms'.repeat(49)}!`,
+    'ms'.repeat(50),
+  ]) {
     const said = ask('duration(args.wait) <= duration("1h")', { wait })
     expect([wait.slice(0, 9), said]).toEqual([wait.slice(0, 9), { failed: expect.stringContaining('nvalid duration string') }])
   }

@@ -15,10 +15,12 @@ const isNoTime = (text: string): boolean =>
   text.length <= MAX_TIME_CHARACTERS && !Number.isNaN(Date.parse(text)) && !TIME.safeParse(text).success
 
 const DURATION = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))+$/
-const UNITS = /^[+-]?(?:[\d.]*(?:ns|us|µs|ms|s|m|h))+$/
+/** What the library reads as a duration has these characters alone. */
+const DURATION_CHARACTERS = /^[+-]?[\d.nuµmsh]+$/
 const MAX_DURATION_CHARACTERS = 100
 /** The library takes a unit without digits for none of it, and searches a long row of digits without a unit for minutes. */
-const isNoDuration = (text: string): boolean => text.length > MAX_DURATION_CHARACTERS || (UNITS.test(text) && !DURATION.test(text))
+const isNoDuration = (text: string): boolean =>
+  text.length > MAX_DURATION_CHARACTERS || (DURATION_CHARACTERS.test(text) && !DURATION.test(text))
 
 /**
  * Functions, by the name of the conversion, that refuse a text which the conversion must not take. The library reads texts as JavaScript does,
