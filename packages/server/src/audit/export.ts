@@ -70,7 +70,7 @@ export async function* exportCsv({ store, since, until }: ExportOptions): AsyncG
   }
 }
 
-/** True where a row after this place records one of these redactions. It may have been lost, with an accepted loss: then no seal brings it. */
+/** True where a row after this place records one of these redactions. A redaction that no row records was lost (an accepted loss): no seal can bring it. */
 async function isSaidLater(store: Store, actionIds: readonly string[], after = 0): Promise<boolean> {
   if (actionIds.length === 0) return false
   const recorded = new Set((await store.read(() => audit.redactedAfter.all({ after }))).map(({ action_id }) => action_id))
@@ -84,7 +84,7 @@ async function* headsOf(store: Store, since?: number, until?: number): AsyncGene
   }
   let first: number | undefined
   let last: number | undefined
-  for await (const { firstNumber, lastNumber } of headsOfPeriod(store, since ?? 0, until ?? Number.MAX_SAFE_INTEGER)) {
+  for await (const { firstNumber, lastNumber } of headsOfPeriod(store, { since, until })) {
     first = firstNumber
     last ??= lastNumber
   }

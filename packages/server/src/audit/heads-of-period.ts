@@ -12,15 +12,19 @@ export type HeadStretch = Record<'firstNumber' | 'lastNumber' | 'firstId' | 'las
  * another time between any two of them. Other work has its turn after each piece.
  * @param since Inclusive, epoch milliseconds.
  * @param until Exclusive.
+ * @param before Only heads before this number; default: all.
  */
-export async function* headsOfPeriod(store: Store, since: number, until: number): AsyncGenerator<HeadStretch> {
-  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-    const found = await store.read(() => audit.headPiece.first({ before, count: PIECE, since, until }))
+export async function* headsOfPeriod(
+  store: Store,
+  { since = 0, until = Number.MAX_SAFE_INTEGER, before = Number.MAX_SAFE_INTEGER }: { since?: number; until?: number; before?: number },
+): AsyncGenerator<HeadStretch> {
+  for (let end = before; ; ) {
+    const found = await store.read(() => audit.headPiece.first({ before: end, count: PIECE, since, until }))
     if (!found || found.lowest === null) return
     const { lowest, firstNumber, lastNumber, firstId, lastId } = found
     if (firstNumber !== null && lastNumber !== null && firstId !== null && lastId !== null)
       yield { firstNumber, lastNumber, firstId, lastId }
-    before = lowest
+    end = lowest
     await nextTurn()
   }
 }

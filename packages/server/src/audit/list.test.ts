@@ -51,6 +51,25 @@ test.each(STORES)(
   },
 )
 
+test('a row that is sealed while its period is listed is listed once', async () => {
+  await using temp = await openTempSqlite()
+  const { store } = temp
+  const key = await openAuditKey(store, undefined)
+  for (const what of ['A', 'B'])
+    await store.transact((outbox) => recordAudit(outbox, { kind: 'signed_in', actor: SYSTEM, data: { what } }, MONDAY))
+  let reads = 0
+  const sealing: Store = {
+    ...store,
+    async read(work) {
+      const found = await store.read(work)
+      if (++reads === 2) await sealAll(store, key, () => MONDAY)
+      return found
+    },
+  }
+  expect(await listed(sealing, { since: after(0) })).toBe('BA')
+  expect(reads).toBeGreaterThan(2)
+})
+
 test('a period is looked up among a few thousand heads at a time, and other work has its turn in between', async () => {
   await using temp = await openTempSqlite()
   const { store } = temp

@@ -48,8 +48,9 @@ async function* stretchesOf(store: Store, { since, until }: audit.AuditFilter): 
   const last = await store.read(() => audit.lastHead.first({}))
   // Rows that are not sealed yet.
   yield { from: (last?.last_id ?? 0) + 1, ...newest }
-  for await (const { firstId, lastId } of headsOfPeriod(store, since ?? 0, until ?? Number.MAX_SAFE_INTEGER))
-    yield { from: firstId, end: lastId + 1 }
+  // A head that has been sealed since has rows of the stretch above.
+  const sealed = headsOfPeriod(store, { since, until, before: (last?.number ?? 0) + 1 })
+  for await (const { firstId, lastId } of sealed) yield { from: firstId, end: lastId + 1 }
 }
 
 /** Returns rows in wire format. */
