@@ -364,6 +364,8 @@ test('people have the whole limit behind a proxy, too: while they are asked, a h
 test.each([
   ['the folder of the session', FOLDER, FOLDER, {}],
   ['another folder', `${FOLDER}/web`, `${FOLDER}/web`, { cwd: `${FOLDER}/web` }],
+  ['another folder, with a slash at its end', `${FOLDER}/web/`, `${FOLDER}/web`, { cwd: `${FOLDER}/web` }],
+  ['the folder of the session, written longer', `${FOLDER}/./`, FOLDER, {}],
   ['another folder, by its relative name', 'web', `${FOLDER}/web`, { cwd: `${FOLDER}/web` }],
 ])('both hooks of Cursor about a command are one action, reported once: in %s', async (_, working_directory, cwd, options) => {
   const desk = await startCodingDesk()

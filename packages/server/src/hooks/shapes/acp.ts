@@ -83,7 +83,8 @@ function hostCall(toolCall: ToolCall, folder: string): HostTool {
   return call(name || kind || 'other', { ...about, title: title ?? null, kind: kind ?? null })
 }
 
-const PATH_NAME = /(^|_)(path|file|filename)$|(Path|File|FileName)$/
+const PATH_NAME = /(^|_)(path|file|filename|uri)$|(Path|File|FileName|Uri)$/
+const TEXT_NAME = /^(old|new)_?(text|string|str)$|^(content|file_?text|new_source)$/i
 
 /**
  * False where the input or the locations of an edit name another file, or another text, than its diff: the card of a change to a file would
@@ -92,11 +93,15 @@ const PATH_NAME = /(^|_)(path|file|filename)$|(Path|File|FileName)$/
 function isAboutOne(change: JsonObject, input: JsonObject, { locations, folder }: { locations: JsonValue[]; folder: string }): boolean {
   const isPath = (value: JsonValue | undefined) =>
     value === change.path || (typeof value === 'string' && resolved(value, folder) === resolved(String(change.path), folder))
+  // An agent may give a part of a text where the diff has the whole file.
+  const texts = [change.oldText, change.newText, change.content].filter((text) => typeof text === 'string')
+  const isShown = (value: JsonValue) => value === null || (typeof value === 'string' && texts.some((text) => text.includes(value)))
   return (
     locations.every((one) => isObject(one) && isPath(one.path)) &&
     Object.entries(input).every(([name, value]) => {
-      if (name === 'path' || (typeof value === 'string' && PATH_NAME.test(name))) return isPath(value)
-      return !Object.hasOwn(change, name) || value === change[name]
+      if (PATH_NAME.test(name)) return isPath(value)
+      if (Object.hasOwn(change, name)) return value === change[name]
+      return !TEXT_NAME.test(name) || isShown(value)
     })
   )
 }

@@ -44,7 +44,7 @@ function inFolder(given: JsonObject, cwd: string | undefined, roots: readonly st
   // Which one would count is not known: then both are shown.
   if (places.length > 1 || typeof place !== 'string') return { folder: rootOf(cwd, roots), input: given }
   const base = cwd || roots[0]
-  const where = place === '' || posix.isAbsolute(place) || !base ? place : posix.resolve(base, place)
+  const where = place !== '' && (base || posix.isAbsolute(place)) ? posix.resolve(base ?? '/', place) : place
   const folder = rootOf(where || undefined, roots)
   return { folder, input: where === '' || where === folder ? rest : { ...rest, cwd: where } }
 }
