@@ -55,6 +55,27 @@ for (const { database, open } of STORES) {
     expect(new Set(receiver.ids())).toEqual(new Set(rows.map(({ id }) => id)))
   })
 
+  test(`a delivery that is under way while the clock is set back is sent once (${database})`, async () => {
+    await using temp = await open()
+    const answers = Promise.withResolvers<void>()
+    await using receiver = await startReceiver((response) => answers.promise.then(() => response.writeHead(204).end()))
+    const clock = manualClock(Date.UTC(2036, 0, 1))
+    const begun: Promise<unknown>[] = []
+    const { sender } = openSender(temp.store, clock, { background: (work) => void begun.push(work) })
+    const webhookId = await addWebhook(temp.store, receiver.url, clock.nowMs())
+    await addEvent(temp.store, clock.nowMs())
+    const { signal } = new AbortController()
+    await sender.doWhatIsDue(signal)
+    await expect.poll(() => receiver.events.length).toBe(1)
+    clock.set(Date.UTC(2026, 0, 1))
+    await sender.doWhatIsDue(signal)
+    expect(begun).toHaveLength(1)
+    answers.resolve()
+    await Promise.all(begun)
+    expect(await listed(temp.store, webhookId)).toMatchObject([{ state: 'delivered' }])
+    expect(receiver.events).toHaveLength(1)
+  })
+
   test(`at most four requests at a time go to one webhook (${database})`, async () => {
     await using temp = await open()
     const answers = Promise.withResolvers<void>()

@@ -153,9 +153,9 @@ export function createSender(options: SenderOptions): DeliverySender {
       const waits: number[] = []
       for (const { id, next_at: stored } of await store.read(pendingOf)) {
         const now = clock.nowMs()
-        // A look, and nothing else, is for as late as a person says.
+        // Only the look at the end of a snooze may lie further ahead: people choose that time.
         const isLost = id !== pushDeliveries.EVERY_SUBSCRIPTION && isBeyondWaits(stored, now)
-        if (isLost) await store.transact(() => webhookDeliveries.endWaitsBeyond.run({ webhook_id: id, from: stored, now }))
+        if (isLost) await store.transact(() => webhookDeliveries.bringForward.run({ webhook_id: id, now }))
         const next_at = isLost ? now : stored
         const room = PER_RECEIVER - (inFlight.get(id) ?? 0)
         // Each attempt that ends checks again at once, but not one whose result could not be stored.

@@ -121,16 +121,6 @@ export const dueDeliveries = question<{ webhook_id: string; now: number; limit: 
     .limit(p.limit),
 )
 
-/** Makes deliveries due that would wait until `from` or later. */
-export const endWaitsBeyond = question<{ webhook_id: string; from: number; now: number }>((db, p) =>
-  db
-    .updateTable('webhook_delivery')
-    .set({ next_at: p.now })
-    .where('webhook_id', '=', p.webhook_id)
-    .where('state', '=', lit('waiting'))
-    .where('next_at', '>=', p.from),
-)
-
 type Claim = Pick<WebhookDeliveryRow, 'webhook_id' | 'id' | 'epoch'>
 
 /** Claims a delivery for one attempt. No row changes when another process claimed it, it ended, or everything is held. */
