@@ -1,6 +1,5 @@
 import { linesOf } from '@countersign/toolkit/internal'
-import { readHead } from './line.ts'
-import { headsIn } from './memory.ts'
+import { headOfLine, headsIn } from './memory.ts'
 import type { Anchor } from './verify.ts'
 
 /** Characters. A file record.head, which is one JSON object over several lines, has a tenth of this. */
@@ -14,7 +13,7 @@ export async function anchorsIn(chunks: AsyncIterable<Uint8Array>): Promise<Anch
   const anchors: Anchor[] = []
   let object = ''
   for await (const line of linesOf(chunks)) {
-    const head = line.startsWith('{"head"') ? readHead(line) : undefined
+    const head = headOfLine(line)
     // Only what is compared, because there may be millions.
     if (head) anchors.push({ number: head.number, hash: head.hash, at: head.at })
     else if (object.length < MAX_OBJECT) object += `${line.slice(0, MAX_OBJECT)}\n`

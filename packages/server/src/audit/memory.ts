@@ -120,9 +120,12 @@ function readKept(file: string): Kept | undefined | 'unreadable' {
   }
 }
 
+/** Returns the head in a line of an anchor file; undefined for any other line. */
+export const headOfLine = (line: string): Head | undefined => (line.startsWith('{"head"') ? readHead(line) : undefined)
+
 /** Returns the heads in a text: a memory file, or lines of heads as in an anchor file. Invalid lines are left out. */
 export function headsIn(text: string): Head[] {
-  const lines = text.split('\n').flatMap((line) => (line.startsWith('{"head"') ? (readHead(line) ?? []) : []))
+  const lines = text.split('\n').flatMap((line) => headOfLine(line) ?? [])
   if (lines.length > 0) return lines
   try {
     const said = JSON.parse(text)
