@@ -84,8 +84,8 @@ const cheaper = (a: Cost, b: Cost): Cost => {
 }
 
 /**
- * What one cycle costs. Of what can be told apart by cycle, that of the cheaper quarter: a stalled machine adds to most cycles what comes with
- * time, and takes nothing away. A file grows by whole pages, so of its sizes the mean.
+ * Returns the cost of one cycle: of everything counted per cycle, the lower quartile, because work that comes with time is added to some
+ * cycles of a stalled machine and taken from none. File sizes grow by whole pages, so they are a mean.
  */
 async function costOf(open: () => Promise<Database>, isCounted: (text: string) => boolean): Promise<Cost> {
   const database = await open()

@@ -60,7 +60,7 @@ async function openSqliteRuntime(
   database: Database & { kind: 'sqlite' },
   { clock = systemClock, modelCalls, instance, log, beforeOpen }: RuntimeOptions,
 ): Promise<Runtime> {
-  // Where another process owns the folder, that is said, and not that its port is taken, too.
+  // Taken first: if another process owns the folder, the error names the folder, not the port that the same process listens on.
   const owner = ownFolder(database.dataDir)
   try {
     await beforeOpen?.()

@@ -64,7 +64,8 @@ async function makeRound(options: ArchiveScheduleOptions, signal: AbortSignal): 
   const { store, database, folder, clock, log, olderThanMs, everyMs, trouble } = options
   async function isDue(): Promise<boolean> {
     const [last, nowMs] = [await lastRound(store), clock.nowMs()]
-    // A round that is to come was made while the clock was ahead. Clocks of several processes differ a little.
+    // A last round in the future was stored while a clock was ahead, so it counts as none. Up to one
+    // interval is tolerated, because the clocks of several processes differ.
     return nowMs >= last + everyMs || last > nowMs + everyMs
   }
   if (trouble() !== undefined || !(await isDue())) return

@@ -18,7 +18,7 @@ const open = () =>
     defineTool({ name: 'write', description: 'write', input: z.object({ name: z.string() }), effect: 'write', execute: () => 'done' }),
   ])
 
-/** What the redaction of an action does in its transaction. */
+/** Returns the work of the redaction of an action, to be run in another transaction. */
 async function redactionOf({ engine }: OpenGate, actionId: string): Promise<(outbox: Outbox) => Tx<unknown>> {
   const { promise, resolve } = Promise.withResolvers<(outbox: Outbox) => Tx<unknown>>()
   const store = { ...engine.store, transact: async (work: (outbox: Outbox) => Tx<never>) => resolve(work) as never }

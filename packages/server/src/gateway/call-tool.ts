@@ -107,7 +107,7 @@ async function proposeAndWait(
   const paused = ctx.mcpReq.requestState<PausedCall>()
   if (paused) {
     if (paused.tool !== tool.name) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'this requestState is of another tool')
-    // The client would be told what came of a call that it does not make now.
+    // Otherwise the client would get the result of an earlier call for this one.
     if (paused.argumentsHash !== hashOf(args))
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'this requestState is of other arguments')
     const view = inputResponse(ctx.mcpReq.inputResponses, APPROVAL)

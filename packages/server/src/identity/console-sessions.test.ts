@@ -202,7 +202,7 @@ test.each(STORES)(
     expect(await notified()).toEqual(['psh_2'])
     await passes(1)
     expect(await notified()).toEqual([])
-    // What an earlier version left.
+    // Earlier versions left such subscriptions behind.
     await subscribe('psh_3')
     await store.transact(() => raw(sql`delete from console_session`))
     await passes(0)

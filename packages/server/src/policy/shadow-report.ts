@@ -22,7 +22,7 @@ export async function reportShadow(store: Store, reader: visibility.Reader | und
     return { tried: yield* findVersion(found.number), newest: (yield* actions.idBefore.first({ before: END, count: 0 }))?.id ?? '' }
   })
   const { number: shadow, replaces, created_at } = tried
-  // What is proposed meanwhile is in neither number.
+  // Neither number counts actions that are proposed while this runs.
   const end = `${newest}~`
   const evaluated = await countProposed(store, { reader, from: actions.lowestIdAt(created_at), before: end })
   return {

@@ -148,7 +148,7 @@ function errorsOf(schema: Schema, lookup: Record<string, Schema | boolean>, args
 function schemaFault(schema: JsonSchema): string | undefined {
   if (schema.type !== 'object') return 'must describe an object (type: object)'
   const seen = new Set<JsonValue>()
-  /** What a `$ref` leads to is a schema too, also where it is within data. */
+  /** The target of a `$ref` is a schema too, even inside a keyword that holds data, such as `examples`. */
   const targets: [place: string, node: JsonValue][] = []
   const walk = (node: JsonValue, where: string): string | undefined => {
     if (node === null || typeof node !== 'object' || seen.has(node)) return undefined

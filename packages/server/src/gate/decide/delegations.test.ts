@@ -291,7 +291,7 @@ test('a vote that did not count when the action was decided is void for good, an
     expect(shown(decided.votes), verdict).toEqual(['vic does not count', 'gil', 'wil'])
     expect(decided.outcome?.text ?? '').not.toContain('said without a right')
     desk.pass(1)
-    // What ends later changes nothing about what was decided before.
+    // A delegation that ends later changes nothing about earlier decisions.
     await desk.gate.endDelegation(lasting.id, { principal: hal })
     await desk.lend(fay, vic)
     const row = await rowOf(desk.store, id)

@@ -44,7 +44,7 @@ const PRAGMAS = `
 export interface SqliteOptions {
   /** Folder of the database; created when missing. */
   dataDir: string
-  /** What {@link ownFolder} gave for the folder; closed with the store. Default: the folder is taken here. */
+  /** The ownership that {@link ownFolder} returned; closed with the store. Default: the store takes the folder itself. */
   owner?: Lock | undefined
   /** Called after each commit with the outboxes of its transactions, in their order. */
   onCommitted(outbox: Outbox): void

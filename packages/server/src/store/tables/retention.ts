@@ -220,7 +220,7 @@ const deleteOldSessions = question<{ ended: number; seen: number; began: number;
   ),
 )
 
-/** Nobody who signs in at the browser could end these any more. */
+/** Deletes subscriptions whose console session is gone: no later sign-in at their browser could end them. */
 const deleteLeftSubscriptions = question<Record<string, never>>((db) =>
   db
     .deleteFrom('push_subscription')
@@ -230,8 +230,8 @@ const deleteLeftSubscriptions = question<Record<string, never>>((db) =>
 )
 
 /**
- * Console sessions, by default a day after they were ended or expired; one whose browser is notified as long as the browser keeps its cookie,
- * and the notifications end with it.
+ * Deletes console sessions, by default a day after they were ended or expired. A session whose browser is notified is kept as long as
+ * the browser keeps its cookie, and its notifications end with it.
  */
 export const deleteConsoleSessions = ({ idleMs, maxMs }: { idleMs: number; maxMs: number }): DeleteBatch =>
   function* (nowMs, { endedSessionsMs } = DEFAULT_RETENTION) {
