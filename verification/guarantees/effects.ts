@@ -102,6 +102,8 @@ export const EFFECTS: readonly Guarantee[] = [
       ],
       'verification/acceptance/coding-agents.test.ts': [
         'an approval is for one call: the one that waited for it first is not allowed as well once another has it',
+      ],
+      'verification/acceptance/coding-agent-edits.test.ts': [
         'the permission at the editor does not count once a person has approved a changed call: only the changed one may run',
         'what a person changed runs as they approved it: asked again, a host that takes no other command gets no permission for its own',
       ],
