@@ -84,10 +84,9 @@ export function trackPageMessages(held: readonly Said[]): PageMessages {
     correct(argumentsOf) {
       let isChanged = false
       const current = (call: Call): Call => {
-        const wanted = argumentsOf(call.id)
-        if (wanted === undefined || isGiven(call, wanted)) return call
-        isChanged = true
-        return { ...call, function: { ...call.function, arguments: JSON.stringify(wanted) } }
+        const wanted = withArguments(call, argumentsOf(call.id))
+        isChanged ||= wanted !== call
+        return wanted
       }
       const corrected = messages.map((message) => (message.toolCalls ? { ...message, toolCalls: message.toolCalls.map(current) } : message))
       if (!isChanged) return undefined
@@ -95,6 +94,12 @@ export function trackPageMessages(held: readonly Said[]): PageMessages {
       return messages
     },
   }
+}
+
+/** Returns the call with these arguments: the same object where it has them already, or where they are undefined. */
+export function withArguments<C extends Call>(call: C, wanted: JsonObject | undefined): C {
+  if (wanted === undefined || isGiven(call, wanted)) return call
+  return { ...call, function: { ...call.function, arguments: JSON.stringify(wanted) } }
 }
 
 function isGiven(call: Call, wanted: JsonObject): boolean {

@@ -1,9 +1,9 @@
 import { type JsonObject, MessageText, parseJson } from '@countersign/core'
-import { isSameJson } from '@countersign/core/text'
 import { z } from 'zod'
 import { viewOutcome } from '../../gate/index.ts'
 import { actions, type MessageRow, messages, type SessionRow, stored, type Tx } from '../../store/index.ts'
 import type { SnapshotMessage } from './events.ts'
+import { withArguments } from './page-messages.ts'
 import type { KnownMessages } from './turn-writer.ts'
 
 /** A message that a page has. It decides what is sent to it, and nothing else. */
@@ -80,12 +80,7 @@ export function* snapshotFor(session: SessionRow, seq: number, said: readonly Sa
   return told.map((message) => {
     if (message.role === 'tool') return { ...message, content: ran.get(message.toolCallId)?.outcome ?? message.content }
     if (message.role !== 'assistant' || !message.toolCalls) return message
-    const toolCalls = message.toolCalls.map((call) => {
-      const [given, args] = [parseJson(call.function.arguments), ran.get(call.id)?.arguments]
-      const isShown = args === undefined || (given.ok && isSameJson(args, given.value))
-      return isShown ? call : { ...call, function: { ...call.function, arguments: JSON.stringify(args) } }
-    })
-    return { ...message, toolCalls }
+    return { ...message, toolCalls: message.toolCalls.map((call) => withArguments(call, ran.get(call.id)?.arguments)) }
   })
 }
 
@@ -166,7 +161,7 @@ function* ranIn(session: SessionRow, limit: number): Tx<Map<string, Ran>> {
   return ran
 }
 
-/** At least as many as there are calls in these messages. */
+/** Returns at least the number of calls in these messages. A result counts as one, because its call may be in an older message. */
 const callsIn = (told: readonly SnapshotMessage[]): number =>
   told.reduce((sum, message) => sum + (message.role === 'assistant' ? (message.toolCalls?.length ?? 0) : 1), 0)
 
