@@ -120,13 +120,14 @@ function sawTarget(row: ActionRow, { preview, previewError, precondition, headli
   if (previewError !== null && row.preview_error === null) return false
   // A headline may name what it is about: edited from order 7 to 8, another customer.
   if (headline !== null && !wordsOf(row.description, argumentsText).isSupersetOf(wordsOf(headline))) return false
-  // A diff holds old and new in one, so that only what it rests on tells whether the old is the same.
-  if (preview?.some(({ diff }) => diff !== undefined) && precondition !== row.precondition) return false
   const shown: PreviewField[] = stored.previewOf(row) ?? []
   const before = new Map(shown.map((one) => [one.field, one]))
-  return (preview ?? []).every((one) => {
+  const now = preview ?? []
+  // A diff holds old and new in one, so that only what it rests on tells whether the old is the same.
+  const hasDiff = now.some(({ field, diff }) => (diff ?? before.get(field)?.diff) !== undefined)
+  if (hasDiff && precondition !== row.precondition) return false
+  return now.every((one) => {
     const was = before.get(one.field)
-    if (was?.diff !== undefined && precondition !== row.precondition) return false
     return was === undefined || isSameOldValue(was, one)
   })
 }

@@ -89,18 +89,14 @@ const MAX_NAMED = 3
 
 /** Returns a sentence about the difference from the card. */
 export function whatChanged(shown: readonly PreviewField[], now: readonly PreviewField[]): string {
-  const before = new Map(shown.map(({ field, oldValue }) => [field, oldValue]))
-  const fields = new Map(shown.map((one) => [one.field, one]))
-  const others = now.filter((one) => {
-    const was = fields.get(one.field)
-    return !was || !isSameField(was, one)
-  })
-  const changed = others.filter(({ field, oldValue }) => textOf(before.get(field)) !== textOf(oldValue))
-  const text = others.find(({ field, diff }) => diff !== undefined && diff !== fields.get(field)?.diff)
+  const before = new Map(shown.map((one) => [one.field, one]))
+  const others = now.filter((one) => !isSameField(one, before.get(one.field)))
+  const changed = others.filter(({ field, oldValue }) => textOf(before.get(field)?.oldValue) !== textOf(oldValue))
+  const text = others.find(({ field, diff }) => diff !== undefined && diff !== before.get(field)?.diff)
   if (changed.length === 0 && text) return `${text.field} is not what it was when this was shown: the diff is another one now.`
   if (changed.length === 0) return 'What this rests on has changed since it was shown.'
   const named = changed.slice(0, MAX_NAMED).map(({ field, oldValue }) => {
-    const [was, is] = [inWords(before.get(field)), inWords(oldValue)]
+    const [was, is] = [inWords(before.get(field)?.oldValue), inWords(oldValue)]
     return was === is ? `${field} is another one now, after its first ${MAX_CHARACTERS} characters` : `${field} was ${was} and is ${is} now`
   })
   const more = changed.length > MAX_NAMED ? `, and ${changed.length - MAX_NAMED} more` : ''

@@ -13,12 +13,12 @@ export const isSamePreview = (shown: readonly PreviewField[], now: readonly Prev
  * True when both say the same. How a change of a text is drawn depends on the time that there was to compare both texts: as a short diff, as a
  * diff of everything, or as both texts.
  */
-export function isSameField(shown: PreviewField, now: PreviewField | undefined): boolean {
-  if (now === undefined) return false
-  if (writtenOf(shown) === writtenOf(now)) return true
-  if (shown.diff === undefined && now.diff === undefined) return false
-  const [was, is] = [readChange(shown), readChange(now)]
-  return was !== undefined && is !== undefined && writtenOf(restOf(shown)) === writtenOf(restOf(now)) && isSameChange(was, is)
+export function isSameField(one: PreviewField, other: PreviewField | undefined): boolean {
+  if (other === undefined) return false
+  if (writtenOf(one) === writtenOf(other)) return true
+  if (one.diff === undefined && other.diff === undefined) return false
+  const [was, is] = [readChange(one), readChange(other)]
+  return was !== undefined && is !== undefined && writtenOf(restOf(one)) === writtenOf(restOf(other)) && isSameChange(was, is)
 }
 
 /**
@@ -26,8 +26,7 @@ export function isSameField(shown: PreviewField, now: PreviewField | undefined):
  * rest is the same.
  */
 export function isSameOldValue(shown: PreviewField, now: PreviewField): boolean {
-  if (shown.diff === now.diff || (shown.diff !== undefined && now.diff !== undefined))
-    return textOf(shown.oldValue) === textOf(now.oldValue)
+  if ((shown.diff === undefined) === (now.diff === undefined)) return textOf(shown.oldValue) === textOf(now.oldValue)
   const [was, is] = [readChange(shown), readChange(now)]
   return was !== undefined && is !== undefined && oldLinesOf(was, is) !== undefined
 }

@@ -77,10 +77,14 @@ function* viewVote(row: VoteRow, counts: boolean): Tx<Vote> {
  * decided.
  */
 export function* viewVotes(row: ActionRow, nowMs: number): Tx<Vote[]> {
-  if (row.state !== 'proposed') return yield* viewFinal(row, yield* votes.votesOf.all({ action_id: row.id, revision: row.revision }))
+  if (row.state !== 'proposed') return yield* viewFinalVotes(row)
   const cast = yield* votes.votesWithHolders.all({ action_id: row.id, revision: row.revision })
   if (cast.length === 0) return []
   return yield* viewCast(cast, (yield* countVotes(row, stored.requirementsOf(row), cast, nowMs)).counted)
+}
+
+function* viewFinalVotes(row: ActionRow): Tx<Vote[]> {
+  return yield* viewFinal(row, yield* votes.votesOf.all({ action_id: row.id, revision: row.revision }))
 }
 
 /** The votes on an action that does not wait any more. */
@@ -241,7 +245,7 @@ export function* viewOutcome(row: ActionRow, knownVotes?: Vote[]): Tx<ActionOutc
     revision: row.revision,
     revised: revised && (yield* viewRevised(revised)),
     policy: stored.policyOf(row),
-    votes: row.state === 'declined' && stored.wasAsked(row) ? (knownVotes ?? (yield* viewVotes(row, row.updated_at))) : [],
+    votes: row.state === 'declined' && stored.wasAsked(row) ? (knownVotes ?? (yield* viewFinalVotes(row))) : [],
     error: stored.errorOf(row),
     result: stored.resultOf(row) ?? undefined,
     resolution: stored.resolutionOf(row),
