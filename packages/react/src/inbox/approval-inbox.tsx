@@ -33,7 +33,7 @@ const ToolArgumentsEditor = lazyPart(async () => (await import('../editor/argume
 /** So many rows are drawn at first; each press on *Show more* draws as many again. */
 const STEP = 50
 
-/** So many are read by themselves; the older ones behind them as these are decided. */
+/** The inbox reads up to this many rows by itself. Older ones follow as these are decided. */
 const MOST_ROWS = 10_000
 
 /**

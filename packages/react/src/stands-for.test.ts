@@ -1,7 +1,7 @@
 import { type Client, createClient } from '@countersign/client'
 import { expect, test } from 'vitest'
-import { startTestServer } from '../../../../verification/testing/test-server.ts'
-import { readStandsFor } from './use-stands-for.ts'
+import { startTestServer } from '../../../verification/testing/test-server.ts'
+import { readStandsFor } from './stands-for.ts'
 
 test('an admin is offered the votes of somebody in whose place they stand, however many delegations were made since', async () => {
   await using server = await startTestServer({ config: {} })
