@@ -80,6 +80,9 @@ test('an outcome names those whose votes decided it, with their reason, and a la
   const declined = sampleAction({ ...ACTION_PER_STATE.declined, votes })
   expect(outcomeText(declined, NOW_MS)).toMatch(/^Declined by Sam · .* · Wrong order$/)
   expect(sayError({ code: 'already_decided', action: declined }, NOW_MS)).toBe('Already declined by Sam 8 s ago.')
+  const other = { by: ADA, verdict: 'decline', at: ago(9) } as const
+  const byThree = { ...declined, votes: [other, ...votes, { ...other, reason: 'Too much' }] }
+  expect(outcomeText(byThree, NOW_MS)).toMatch(/ · Wrong order \/ Too much$/)
   const void1 = { by: ADA, for: SAM, verdict: 'approve', at: ago(300), counts: false } as const
   const approved = sampleAction({ ...ACTION_PER_STATE.succeeded, votes: [void1, { by: SAM, verdict: 'approve', at: ago(20) }] })
   expect(sayError({ code: 'already_decided', action: approved }, NOW_MS)).toBe('Already approved by Sam 20 s ago.')

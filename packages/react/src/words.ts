@@ -1,5 +1,5 @@
 import type { Action, ActionState, ConnectionState, Principal, RiskLevel } from '@countersign/client'
-import { decidingVotes, isHighRisk } from '@countersign/core/text'
+import { decidingReason, decidingVotes, isHighRisk } from '@countersign/core/text'
 import { showInvisible } from './show-text.ts'
 
 /** The mark and the word of every state: never colour alone. */
@@ -42,11 +42,9 @@ export const decidedBy = (action: Action): string => {
   return people === '' ? (action.policy.verdict === 'ask' ? '' : 'by policy') : `by ${people}`
 }
 
-/** Returns the reason that a person gave, or else the reason of the policy. */
-export const declineReason = (action: Action): string => {
-  const given = decidingVotes(action)[0]?.reason
-  return showInvisible(given ?? (action.policy.verdict === 'deny' ? action.policy.reason : ''))
-}
+/** Returns the reasons that people gave, or else the reason of the policy. */
+export const declineReason = (action: Action): string =>
+  showInvisible(action.policy.verdict === 'deny' ? action.policy.reason : (decidingReason(action) ?? ''))
 
 /** Joins the texts that are not empty with a dot. */
 export const joined = (...parts: string[]): string => parts.filter((part) => part !== '').join(' · ')

@@ -5,10 +5,6 @@ import { isGrant } from '../record/sentences.ts'
 
 type Ended = Pick<Action, 'policy' | 'votes' | 'state' | 'decidedAt'>
 
-/** A reason that went with those votes. */
-export const decidingReason = (action: Omit<Ended, 'policy'>): string | undefined =>
-  decidingVotes(action).find(({ reason }) => reason !== undefined)?.reason
-
 /** The people whose votes decided, or the rule. */
 export function deciderText({ policy, votes, state, decidedAt }: Ended): string {
   if (policy.verdict !== 'ask') return isGrant(policy.rule) ? `Grant: ${showInvisible(policy.reason)}` : policyText(policy.rule)

@@ -1,7 +1,8 @@
 import type { Action, Principal } from '@countersign/client'
+import { decidingReason } from '@countersign/core/text'
 import { expect, test } from 'vitest'
 import { sampleAction } from '../../../../packages/client/src/testing/log-server.ts'
-import { deciderText, decidingReason } from './decider.ts'
+import { deciderText } from './decider.ts'
 import { type Grouping, groupsOf } from './groups.ts'
 
 const ben: Principal = { id: 'prn_ben', kind: 'person', name: 'Ben "B"', roles: [] }
@@ -52,6 +53,9 @@ test('what was decided is told of those whose votes decided it, with their reaso
   expect(told({ state: 'succeeded' })).toEqual(['Ana', 'agreed by phone', undefined])
   expect(told({ state: 'declined' })).toEqual(['Ben "B"', 'too much', undefined])
   expect(told({ state: 'expired' }), 'approved, and not claimed in time').toEqual(['Ana', 'agreed by phone', undefined])
+  expect(told({ state: 'declined', votes: [vote, ...votes, { ...vote, by: ana, reason: 'wrong order' }] })[1]).toBe(
+    'too much / wrong order',
+  )
   expect(told({ state: 'expired', decidedAt: null })).toEqual(['Nobody in time', undefined, undefined])
   expect(told({ state: 'cancelled', decidedAt: null, votes: [vote] }), 'withdrawn after one vote of two').toEqual([
     '–',

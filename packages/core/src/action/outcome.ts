@@ -1,4 +1,5 @@
 import { withoutMedia } from '../ports/tool-media.ts'
+import { decidingReason } from '../text/votes.ts'
 import type { Action } from '../wire/action.ts'
 import type { ActionState } from './lifecycle.ts'
 
@@ -88,13 +89,14 @@ function successText({ description, result = null, resolution, redactedAt }: Out
 
 const failureText = ({ id, error }: OutcomeFacts): string => `This failed (${id}): ${error?.message ?? 'the reason is not known'}`
 
-function declinedOutcome({ id, policy, votes }: OutcomeFacts): ActionOutcome {
+function declinedOutcome(action: OutcomeFacts): ActionOutcome {
+  const { id, policy } = action
   if (policy.verdict === 'deny') {
     const why = policy.reason === '' ? '' : `: ${policy.reason.replace(/\.$/, '')}`
     return { status: 'denied', text: `Policy does not allow this${why}. Nothing was carried out.` }
   }
-  const reasons = votes.flatMap(({ verdict, reason, counts }) => (verdict === 'decline' && counts !== false && reason ? [reason] : []))
-  const said = reasons.length === 0 ? '' : `They said: ${reasons.join(' / ')}`
+  const reason = decidingReason(action)
+  const said = reason === undefined ? '' : `They said: ${reason}`
   const text = `A person declined this (${id}). Nothing was carried out; do not try it again in another way.`
   return { status: 'declined', text: joined(text, said) }
 }

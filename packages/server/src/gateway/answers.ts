@@ -1,5 +1,5 @@
 import { type Action, assert, isSettled, type JsonValue, ranWith } from '@countersign/core'
-import { decidingVotes, isObject } from '@countersign/core/text'
+import { decidingReason, isObject } from '@countersign/core/text'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { contentOf } from './content.ts'
 
@@ -79,7 +79,7 @@ function reasonOf(action: Action): string | undefined {
   const { state, policy, error } = action
   if (state === 'failed') return error?.message
   if (state !== 'declined') return undefined
-  return policy.verdict === 'deny' ? policy.reason : decidingVotes(action)[0]?.reason
+  return policy.verdict === 'deny' ? policy.reason : decidingReason(action)
 }
 
 /** Describes an error in the call itself, which a model can correct. */

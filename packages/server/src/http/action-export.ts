@@ -1,5 +1,5 @@
 import { type Action, ActionExportQuery } from '@countersign/core'
-import { decidingVotes } from '@countersign/core/text'
+import { decidingReason, decidingVotes } from '@countersign/core/text'
 import { searchActions, viewActions } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { type ActionRow, actions } from '../store/index.ts'
@@ -25,10 +25,7 @@ const COLUMNS: Readonly<Record<string, (action: Action) => unknown>> = {
     decidingVotes(action)
       .map(({ by }) => by.name)
       .join(', '),
-  reason: (action) =>
-    decidingVotes(action)
-      .flatMap(({ reason }) => reason ?? [])
-      .join(' / '),
+  reason: (action) => decidingReason(action) ?? '',
   verdict: ({ policy }) => policy.verdict,
   rule: ({ policy }) => policy.rule,
   policyVersion: ({ policy }) => policy.version,

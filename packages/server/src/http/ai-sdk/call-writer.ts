@@ -1,5 +1,5 @@
 import { type Action, isSettled, type JsonObject, type JsonValue } from '@countersign/core'
-import { decidingVotes, isSameJson } from '@countersign/core/text'
+import { decidingReason, isSameJson } from '@countersign/core/text'
 import { approvalIdOf, cardOf, readApprovalId } from '../threads/approval-id.ts'
 import { type Chunk, partName } from './chunks.ts'
 import type { ClientMessage } from './read-request.ts'
@@ -92,8 +92,7 @@ export function createCallWriter({ send, client }: CallWriterOptions): CallWrite
     }
     const known = client?.calls.get(toolCallId)
     if (known?.approvalId === call.asked && known.approved === approved) return
-    const said = decidingVotes(action).findLast((vote) => vote.reason !== undefined)?.reason
-    const reason = said ?? (approved ? undefined : action.outcome?.text)
+    const reason = decidingReason(action) ?? (approved ? undefined : action.outcome?.text)
     send({ type: 'tool-approval-response', approvalId: call.asked, approved, ...(reason !== undefined && { reason }) })
   }
 
