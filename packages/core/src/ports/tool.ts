@@ -207,8 +207,9 @@ export interface ToolErrorOptions extends ErrorOptions {
   retryable?: boolean
   /**
    * The call is impossible, whoever approves it: what it names does not exist, or it would change nothing. A preview that throws this
-   * refuses the call, so the agent gets the reason at once and nobody is asked. Default: false. With `retryable: true` it is impossible only
-   * for now: a card would show nothing of the change, and nobody is to approve that. An action that was shown before goes on waiting.
+   * refuses the call, so the agent gets the reason at once and nobody is asked. Default: false. With `retryable: true` the call is
+   * impossible only for now, for example because its target could not be read in time. A new call is refused then, because its card would
+   * show nothing of the change; an action that people were shown before goes on waiting.
    */
   impossible?: boolean
   /** How long the target asked not to be called again. Nothing is sent again by itself before that. */

@@ -52,8 +52,8 @@ export async function listSessions(store: Store, query: SessionQuery, principal:
 }
 
 /**
- * Returns the sessions of a page. Whoever sees few of many has all others looked through, so it does so in pieces: the embedded database
- * answers at once, and other requests get their turn only in between.
+ * Returns the sessions of a page. For a principal who sees few of many sessions, all the others are looked through. They are read in pieces:
+ * the embedded database blocks the event loop while it reads, and other requests get their turn in between.
  */
 async function readVisible(store: Store, page: sessions.SessionPage, isWanted: () => boolean): Promise<SessionRow[]> {
   const found: SessionRow[] = []

@@ -47,8 +47,8 @@ const OF_AN_INSTALLATION = [
 ]
 
 /**
- * Returns the environment of a server with data of its own: with that of an installation it would put its policy in the place of the one in
- * force there.
+ * Returns the environment of a server with data of its own: on the data of an installation, such a server would replace the policy in force
+ * there.
  */
 export const withoutData = (environment: Environment): Environment =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !OF_AN_INSTALLATION.includes(name)))

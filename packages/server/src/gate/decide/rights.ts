@@ -93,7 +93,7 @@ export function* hasRightTo(row: Asked, vote: Lent, nowMs: number): Tx<boolean> 
   return (yield* isStillLent(vote, nowMs)) && !(yield* askedThemselves(row, vote.principal_id))
 }
 
-/** The same for a time in the past. */
+/** True for a vote in one's own right; for one in the place of somebody if its delegation lasted until `at`, unless its voter asked for the action. */
 export function* hadRightTo(row: Asked, { principal_id, for_id, created_at }: Lent, at: number): Tx<boolean> {
   if (for_id === null) return true
   const lent = yield* delegations.lastedUntil.first({ from_id: for_id, to_id: principal_id, votedAt: created_at, at })

@@ -12,7 +12,7 @@ export interface AskedAgain {
   arguments?: JsonObject
   /** The state of its target, if it was read just now. */
   seen?: SeenTarget
-  /** True where its card goes on showing what it shows, if the target cannot be read. Default: false. */
+  /** True when people have seen a card of this call: if the target cannot be read now, that card stays. Default: false. */
   wasShown?: boolean
   /** The person who changes the arguments. They count as a requester from then on. */
   editor?: Principal

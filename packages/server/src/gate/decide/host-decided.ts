@@ -2,11 +2,11 @@ import { CountersignError, canonicalJson, type JsonObject, type Tool } from '@co
 import { isObject } from '@countersign/core/text'
 
 /**
- * Refuses an edit of what the program which runs the call decides by itself. The program is told of a change to its own input only, so the
+ * Refuses an edit of values that the program running the call decides by itself. That program is told of a change to its own input only, so the
  * record would show a call that did not run.
  * @throws CountersignError `invalid_arguments` with `issues`.
  */
-export function requireUnlocked(tool: Tool, before: JsonObject, edited: JsonObject): void {
+export function keepHostDecided(tool: Tool, before: JsonObject, edited: JsonObject): void {
   const { properties } = tool.inputSchema
   if (tool.isHostRun !== true || !isObject(properties)) return
   const whole = Object.entries(properties)
