@@ -52,6 +52,18 @@ test('a name that may be that of a tool of two servers has no server, is high ri
     expect([hostTool, (await desk.call(hostTool, {})).risk.level]).toEqual([hostTool, 'high'])
 })
 
+test('Cursor does not say which server has the tool: its calls are high risk, the card says so, and nothing is granted for them', async () => {
+  const desk = await start()
+  const card = await desk.call('mcp__cursor__create_issue', { title: 'A bug' }, { host: 'cursor' })
+  expect(card.description).toBe('Call create_issue of an MCP server that Cursor does not name')
+  expect(card.preview?.[0]).toEqual({ field: 'server', newValue: 'not named by Cursor' })
+  expect(card.risk).toMatchObject({ level: 'high', reasons: ['Cursor does not say which server has this tool'] })
+  expect(card.arguments, 'rules of a policy may name it').toMatchObject({ server: 'cursor', name: 'create_issue' })
+  for (const { status } of await desk.tryGrant(card, { exact: true })) expect(status).toBe(409)
+  const elsewhere = await desk.call('mcp__cursor__create_issue', { title: 'A bug' })
+  expect(elsewhere.description, 'a server of that name at another host').toBe('Call create_issue of the MCP server cursor')
+})
+
 test.each([
   [
     'an address in this network',

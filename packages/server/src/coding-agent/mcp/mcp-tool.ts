@@ -4,7 +4,7 @@ import { Worked } from '../../host-run.ts'
 import type { Assessment } from '../assess.ts'
 import { About, added, addedEach, type Definition, Json, oneLine } from '../definition.ts'
 import { mcpRule } from './mcp-rule.ts'
-import { type McpReading, readMcpCall, readMcpName } from './read-mcp.ts'
+import { isServerNamed, type McpReading, readMcpCall, readMcpName } from './read-mcp.ts'
 
 /** A call of a tool of an MCP server that the host is connected to. */
 export const MCP: Definition = {
@@ -12,16 +12,17 @@ export const MCP: Definition = {
   description: 'Calls a tool of an MCP server that the host is connected to.',
   effect: 'write',
   input: z.object({ ...About, server: Worked, name: Worked, input: Json, call: Worked }),
-  work({ hostTool, input }) {
+  work({ host, hostTool, input }) {
     const { server, name } = readMcpName(String(hostTool)) ?? { server: '', name: String(hostTool) }
-    return { server, name, call: { ...readMcpCall(server, name, input as JsonObject) } }
+    return { server, name, call: { ...readMcpCall({ host, server, name }, input as JsonObject) } }
   },
-  describe({ server, name }) {
+  describe({ host, server, name }) {
     const tool = oneLine(String(name))
+    if (!isServerNamed(host)) return `Call ${tool} of an MCP server that Cursor does not name`
     return server === '' ? `Call an MCP tool whose server is not clear: ${tool}` : `Call ${tool} of the MCP server ${server}`
   },
   preview: (args) => [
-    added('server', args.server === '' ? 'not clear' : args.server),
+    added('server', !isServerNamed(args.host) ? 'not named by Cursor' : args.server === '' ? 'not clear' : args.server),
     added('tool', args.name),
     ...(readingOf(args).understood ? [] : [added('cannot be read', readingOf(args).unclear.join('; '))]),
     ...addedEach('argument', args.input),

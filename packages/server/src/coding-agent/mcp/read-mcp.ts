@@ -5,7 +5,10 @@ import { readAddress } from '../web/read-address.ts'
 
 /** The risks of a call of an MCP tool, read from its name and arguments. They are stored with the call, so that policy can match them. */
 export interface McpReading {
-  /** False when the name of the tool may be that of two servers. Then `server` is empty, so that no rule for a server matches. */
+  /**
+   * False when the name of the tool may be that of two servers: then `server` is empty, so that no rule for a server matches. False also for
+   * every tool of Cursor, where `server` is `cursor`.
+   */
   understood: boolean
   unclear: string[]
   /** The risks of the call, in words. A server's claims about its own tools lower none of them. */
@@ -28,9 +31,17 @@ export function readMcpName(hostTool: string): { server: string; name: string } 
   return places.length === 1 ? { server: whole.slice(0, at), name: whole.slice(at + 2) } : { server: '', name: whole }
 }
 
-export function readMcpCall(server: string, name: string, input: JsonObject): McpReading {
+/** No hook of Cursor that asks names the server: a tool of another server may have the same name. */
+export const isServerNamed = (host: JsonValue | undefined): boolean => host !== 'cursor'
+
+/** @param tool The host, and what {@link readMcpName} returned. */
+export function readMcpCall(
+  { host, server, name }: { host: JsonValue | undefined; server: string; name: string },
+  input: JsonObject,
+): McpReading {
   const unclear = [
-    ...(server === '' ? [`“${name}” may be a tool of two servers`] : []),
+    ...(isServerNamed(host) ? [] : ['Cursor does not say which server has this tool']),
+    ...(isServerNamed(host) && server === '' ? [`“${name}” may be a tool of two servers`] : []),
     ...(server !== '' && !(PLAIN.test(server) && PLAIN.test(name)) ? ['its name has other signs than letters, digits, ., - and _'] : []),
   ]
   const byName = riskByName({ name, effect: 'write' })
