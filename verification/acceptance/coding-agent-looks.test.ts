@@ -112,10 +112,12 @@ test('a search limited to files that usually hold secrets needs approval, by wha
     return (await desk.agent.send('POST', '/hooks/gemini?limit=1', { body })).body.decision
   }
   expect(await gemini('grep_search', { include_pattern: '*.ts' })).toBe('allow')
-  for (const include_pattern of ['.env', 'server/.env', '/etc/*']) expect(await gemini('grep_search', { include_pattern })).toBe('deny')
+  for (const include_pattern of ['.env', 'server/.env', '.env*', '**/*.{pem,key}', '/etc/*'])
+    expect(await gemini('grep_search', { include_pattern })).toBe('deny')
   expect(await gemini('search_file_content', { include: '.env' })).toBe('deny')
-  const grep = { tool_name: 'Grep', tool_input: { pattern: '.', glob: '.env' } }
-  expect(decisionOf(await desk.hook('PreToolUse', grep, '?limit=1'))).toBe('deny')
+  const grep = (glob: string) => desk.hook('PreToolUse', { tool_name: 'Grep', tool_input: { pattern: '.', glob } }, '?limit=1')
+  expect(decisionOf(await grep('*.{ts,tsx}'))).toBe('allow')
+  for (const glob of ['.env', '.env*']) expect(decisionOf(await grep(glob))).toBe('deny')
 })
 
 test('where a command of Cursor runs is not the folder of the session: what it reads outside of the workspace needs approval', async () => {

@@ -1,4 +1,4 @@
-import { isSensitive } from './shell/programs.ts'
+import { isSensitive } from './sensitive-names.ts'
 import { isOutside } from './shell/read-command.ts'
 
 /** Blanks of Unicode that end no line. Codex takes U+0085 away as well, opencode U+FEFF. */

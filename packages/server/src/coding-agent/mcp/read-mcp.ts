@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { riskByName } from '@countersign/toolkit/internal'
-import { isSensitive } from '../shell/programs.ts'
+import { isSensitive } from '../sensitive-names.ts'
 import { readAddress } from '../web/read-address.ts'
 
 /** The risks of a call of an MCP tool, read from its name and arguments. They are stored with the call, so that policy can match them. */

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { aroundOf, isAlikeAround } from '../around-call.ts'
-import { INLINE_CODE, isSensitive, RUNS_DOWNLOADS, SHELLS, WRAPPERS } from './programs.ts'
+import { isSensitive } from '../sensitive-names.ts'
+import { INLINE_CODE, RUNS_DOWNLOADS, SHELLS, WRAPPERS } from './programs.ts'
 
 /** Texts that every shell reads alike: words of letters, digits and a few signs, with one blank between them. */
 const PLAIN = /^[A-Za-z0-9_./:@+,=-]+( [A-Za-z0-9_./:@+,=-]+)*$/

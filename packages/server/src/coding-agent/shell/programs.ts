@@ -77,28 +77,3 @@ export const INLINE_CODE: Readonly<Record<string, RegExp>> = {
 /** Variables that decide what a name runs, or run something themselves. */
 export const DECIDING_VARIABLE =
   /^(HOME|XDG_.*|PATH|IFS|ENV|BASH_ENV|SHELL|PROMPT_COMMAND|PAGER|EDITOR|VISUAL|LD_.*|DYLD_.*|GIT_.*|NODE_OPTIONS|PYTHON.*|PERL5?.*|RUBY.*)$/
-
-/**
- * Names of files that usually hold secrets, those of this server among them: reading one is more than a look at the project. `process.env`
- * and `import.meta.env` are expressions that people search for.
- */
-const SENSITIVE = new RegExp(
-  `^(${[
-    String.raw`\.countersign|countersign\.db.*|sign-in-\d+\.json`,
-    String.raw`\.env(\..*)?|\.envrc|(?!(process|import\.meta)\.env$).*\.env|\.dev\.vars`,
-    String.raw`[._]netrc|\.git-credentials|\.npmrc|\.pypirc|\.gem|\.dockercfg|\.htpasswd`,
-    String.raw`\.?pgpass(\.conf)?|\.my\.cnf|\.mylogin\.cnf`,
-    String.raw`\.ssh|\.aws|\.azure|\.gnupg|\.kube|kubeconfig|\.boto|\.s3cfg|\.vault-token|\.password-store`,
-    String.raw`\.?credentials\.(json|toml|ya?ml)|application_default_credentials\.json|client_secret.*\.json|service[-_]account.*\.json`,
-    String.raw`secrets\.(json|toml|ya?ml)`,
-    String.raw`.*\.tfstate(\..*)?|.*\.tfvars(\.json)?|\.terraformrc|terraform\.rc|\.terraform\.d`,
-    String.raw`id_(rsa|dsa|ed25519|ecdsa)(_sk)?|.*\.(pem|key|p12|pfx|ppk|jks|keystore|kdbx)`,
-  ].join('|')})$`,
-  'is',
-)
-
-/**
- * True for a path with such a name in it, also behind a revision of git (`HEAD:.env`). Each name is read by itself: a pattern over the whole
- * path takes the square of its length.
- */
-export const isSensitive = (path: string): boolean => path.split(/[/:]/).some((name) => SENSITIVE.test(name))

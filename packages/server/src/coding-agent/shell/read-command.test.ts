@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isSensitive } from './programs.ts'
+import { isSensitive } from '../sensitive-names.ts'
 import { readCommand } from './read-command.ts'
 
 const FOLDER = '/home/ana/shop'
@@ -141,6 +141,27 @@ test('the files in which well-known programs keep credentials hold secrets, and 
   const plain =
     'src/env.ts process.env import.meta.env main.tf versions.tf credentials.ts src/secrets/read.ts .gitignore Dockerfile src/keys.ts'
   for (const path of plain.split(' ')) expect([path, isSensitive(path)]).toEqual([path, false])
+})
+
+test('a pattern for files that usually hold secrets is one, and a pattern for any files, or for other ones, is not', () => {
+  const secret =
+    '.env* .en? .[e]nv* .env.* **/.env* src/*.pem *.key *.env .e* .{env,npmrc} {src/*.ts,.env*} *.{ts,pem} id_* cred*.json ~/.ss* .aws/* *rsa'
+  for (const path of secret.split(' ')) expect([path, isSensitive(path)]).toEqual([path, true])
+  const plain =
+    '* ** **/* *.* *.ts *.{ts,tsx} src/**/*.json *.y?ml .github/** *.md [a-z]*.py config.* test_* service* {a,b}/*.go *_key.ts .* *keys*'
+  for (const path of plain.split(' ')) expect([path, isSensitive(path)]).toEqual([path, false])
+})
+
+test('a pattern of any shape is read at once', () => {
+  for (const path of [
+    '{'.repeat(1_000),
+    '{a,'.repeat(300),
+    `${'{a,b}'.repeat(200)}`,
+    '['.repeat(1_000),
+    '*e'.repeat(500),
+    '?*'.repeat(500),
+  ])
+    expect([path.slice(0, 9), isSensitive(path)]).toEqual([path.slice(0, 9), false])
 })
 
 test('programs that run one another are followed for sixteen, and a command with more of them is not understood', () => {

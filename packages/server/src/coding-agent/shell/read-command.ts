@@ -9,6 +9,7 @@ import {
   type SyntaxNode,
   type Word,
 } from 'unbash'
+import { isSensitive } from '../sensitive-names.ts'
 import {
   DECIDING_VARIABLE,
   DELETERS,
@@ -16,7 +17,6 @@ import {
   GIT_READ_OPTION,
   GIT_READERS,
   INLINE_CODE,
-  isSensitive,
   NETWORK,
   NETWORK_SUBCOMMANDS,
   PRIVILEGED,
