@@ -38,7 +38,7 @@ function withoutBraces(pattern: string): string[] {
   const open = [pattern]
   for (let one = open.pop(); one !== undefined && done.length < MAX_ALTERNATIVES; one = open.pop()) {
     const group = /\{([^{}]*)\}/.exec(one)
-    if (group) for (const part of group[1].split(',').reverse()) open.push(one.replace(group[0], () => part))
+    if (group) for (const part of (group[1] ?? '').split(',').reverse()) open.push(one.replace(group[0], () => part))
     else done.push(one)
   }
   return done
