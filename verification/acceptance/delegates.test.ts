@@ -230,6 +230,34 @@ test('a vote whose delegation has run out is void wherever its action is shown, 
   expect(late.text).toContain('was already approved by Gil and Hal at')
 })
 
+test('a vote whose person lost the role before the decision is void wherever its action is shown, also when they have it again', async () => {
+  await using it = await start({ rules: [TWO], calls: ['keyed'] })
+  const { server, fay, bot } = it
+  const { id: sessionId } = await bot.post('/api/sessions', {})
+  await bot.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
+  await server.settle()
+  const { pendingApprovals } = await fay.get(`/api/sessions/${sessionId}`)
+  const [{ id }] = pendingApprovals
+  const people = []
+  for (const name of ['Gil', 'Hal', 'Ida']) people.push(await server.as({ name, kind: 'person', roles: ['finance'] }))
+  const [gil, hal, ida] = people
+  const setRoles = (roles: string[]) => server.admin.send('PATCH', `/api/people/${gil?.principal.id}`, { body: { roles } })
+  await gil?.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+  await setRoles(['member'])
+  await hal?.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+  const decided = await ida?.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+  const votes = [{ by: { name: 'Gil' }, counts: false }, { by: { name: 'Hal' } }, { by: { name: 'Ida' } }]
+  expect(decided, 'the answer').toMatchObject({ votes })
+  await server.settle()
+  for (const roles of [['member'], ['finance']]) {
+    await setRoles(roles)
+    const found = await fay.get(`/api/actions/${id}`)
+    expect(found).toMatchObject({ state: 'succeeded', votes })
+    expect(found.votes.slice(1).every((vote: object) => !('counts' in vote))).toBe(true)
+    expect(JSON.parse((await fay.send('GET', '/api/actions/export')).text)).toMatchObject({ votes })
+  }
+})
+
 test('the inbox of a delegate has what waits in the place of another from the start, and hears of a delegation while it is open', async () => {
   await using it = await start()
   const { server, fay, del, delKey, bot } = it

@@ -28,7 +28,7 @@ function evidence(kind: Kind = 'quorum', more: Partial<ActionRow> = {}): Evidenc
   row.digest = digestOf(row)
   const vote = (by: string, at: number) => ({
     ...{ action_id: row.id, revision: row.revision, principal_id: by, for_id: null, verdict: 'approve' as const },
-    ...{ reason: null, created_at: at },
+    ...{ reason: null, counts: null, created_at: at },
   })
   const deed = (id: number, kind: string, at: number) => ({ id, kind, action_id: row.id, at, data: null })
   const entry = (kind: TargetEntry['kind'], atMs: number): TargetEntry => ({

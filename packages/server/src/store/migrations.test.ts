@@ -25,6 +25,7 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '0018_settled.sql': '27a69c73c143f04b',
   '0019_webhook_times.sql': 'dd74f39476ad5bec',
   '0020_orders.sql': '68d895ed69ac280b',
+  '0021_vote_counts.sql': '9e504d87590bc0ab',
 }
 
 const digestOf = (name: string): string =>

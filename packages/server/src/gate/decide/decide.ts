@@ -21,7 +21,7 @@ import { createEarlyStart, type EarlyStart } from '../execute/start-with-decisio
 import type { GateDeps } from '../gate.ts'
 import { makeGrant } from '../grants/grants.ts'
 import { countVotes } from '../read/count.ts'
-import { isoTime, viewAction, viewCast, viewFinal } from '../read/view.ts'
+import { isoTime, viewAction, viewCast } from '../read/view.ts'
 import { findVisibleAction, requireVisibleAction } from '../read/visible.ts'
 import { type Change, transition } from '../transition.ts'
 import { expireWaiting } from './expire.ts'
@@ -207,6 +207,7 @@ function* decideRow(context: CallerContext, { found: { row: found, forId }, body
       verdict: body.verdict,
       reason: reason ?? null,
       created_at: Math.max(nowMs, since ?? 0),
+      counts: null,
     },
     nowMs,
   )
@@ -230,10 +231,12 @@ function* storeVote(
 ): Tx<{ row: ActionRow; votes: Vote[] } | undefined> {
   const { caller, nowMs } = context
   let shown: Vote[] = []
-  const changed = function* (now: ActionRow): Tx<{ votes: Vote[] }> {
+  const changed = function* (): Tx<{ votes: Vote[] }> {
     checkpoint('decide.storing')
     if (!isRepeat) yield* votes.castVote.run({ ...vote })
-    shown = yield* counted ? viewCast(cast, counted) : viewFinal(now, cast)
+    // Who holds which role may change after the decision.
+    if (outcome !== undefined) for (const one of cast) yield* noteCounts(one, counted.has(one) ? null : 0)
+    shown = yield* viewCast(cast, counted)
     return { votes: shown }
   }
   const cause = {
@@ -246,7 +249,7 @@ function* storeVote(
     const noted = yield* actions.noteVote(row, { updated_at: now }, { revision: row.revision, now })
     if (!noted) return undefined
     context.session?.noteAction(noted)
-    yield* emitUpdate(context, noted, yield* changed(noted), { kind: 'voted', ...cause })
+    yield* emitUpdate(context, noted, yield* changed(), { kind: 'voted', ...cause })
     return { row: noted, votes: shown }
   }
   const graceMs = graceMsOf(requirementsOf(row), startAfter)
@@ -278,8 +281,8 @@ interface Weighed {
   vote: VoteRow
   /** All votes, this one among them. */
   cast: readonly VoteRow[]
-  /** Those that count; undefined once the action is decided. */
-  counted?: ReadonlySet<VoteRow>
+  /** Those that count. */
+  counted: ReadonlySet<VoteRow>
   /** The decision that this vote makes; undefined while more votes are needed. */
   outcome: 'approve' | 'decline' | undefined
   /** True when the same vote stands already: it is counted, not cast again. */
@@ -290,7 +293,8 @@ interface Weighed {
 function* weigh(found: ActionRow, vote: VoteRow, nowMs: number): Tx<Weighed> {
   const { quorum, declineQuorum } = requirementsOf(found)
   // Any one vote decides: there are no others to count.
-  if (quorum === 1 && declineQuorum === 1) return { row: found, vote, cast: [vote], outcome: vote.verdict, isRepeat: false }
+  if (quorum === 1 && declineQuorum === 1)
+    return { row: found, vote, cast: [vote], counted: new Set([vote]), outcome: vote.verdict, isRepeat: false }
   const row = (yield* actions.findAction.first({ id: found.id })) ?? found
   const before = yield* votes.votesWithHolders.all(keyOf(found))
   const own = before.find(({ principal_id }) => principal_id === vote.principal_id)
@@ -299,7 +303,11 @@ function* weigh(found: ActionRow, vote: VoteRow, nowMs: number): Tx<Weighed> {
   const isRepeat = isSame && (yield* isStillLent(own, nowMs))
   const cast = isRepeat ? before : [...before.filter((other) => other !== own), vote]
   const { outcome, counted } = yield* countVotes(row, requirementsOf(row), cast, nowMs)
-  return { row, vote, cast, outcome, isRepeat, ...(outcome === undefined && { counted }) }
+  return { row, vote, cast, outcome, isRepeat, counted }
+}
+
+function* noteCounts({ action_id, revision, principal_id, counts }: VoteRow, wanted: VoteRow['counts']): Tx<void> {
+  if (counts !== wanted) yield* votes.noteCounts.run({ action_id, revision, principal_id, counts: wanted })
 }
 
 /** Returns the reason of the last vote to decline. */

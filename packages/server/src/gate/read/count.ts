@@ -35,15 +35,16 @@ export function* countVotes(row: ActionRow, requires: Requirements, cast: readon
 }
 
 /**
- * Returns those of the votes that counted when an action was decided, or ended without a decision. Who held which role then is not stored,
- * so a vote in one's own right is among them.
+ * Returns those of the votes that counted when an action was decided, or ended without a decision: then, who held which role is not stored,
+ * so a vote in one's own right is among them. Nor is it for decisions from before the migration 0021.
  */
 export function* votesCountedAtEnd(row: ActionRow, cast: readonly VoteRow[]): Tx<ReadonlySet<VoteRow>> {
+  const valid = cast.filter(({ counts }) => counts !== 0)
   // A single vote that decided did count.
-  if (cast.every(({ for_id }) => for_id === null) || (cast.length === 1 && row.decided_at !== null)) return new Set(cast)
+  if (valid.every(({ for_id }) => for_id === null) || (valid.length === 1 && row.decided_at !== null)) return new Set(valid)
   const at = row.decided_at ?? row.settled_at ?? row.updated_at
   const papers = []
-  for (const vote of cast) {
+  for (const vote of valid) {
     const { principal_id: voter, for_id, verdict } = vote
     papers.push({ vote, voter, right: for_id ?? voter, verdict, counts: yield* hadRightTo(row, vote, at) })
   }

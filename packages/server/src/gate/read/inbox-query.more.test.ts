@@ -70,7 +70,7 @@ async function fill(store: Store, { roles, delegations: lent, actions: drawn }: 
       const row = rowOf(one, i)
       yield* actions.insertAction.run({ ...row })
       for (const vote of one.requires.quorum === 1 ? [] : one.votes) {
-        const cast = { verdict: 'approve' as const, reason: null, created_at: 1, for_id: vote.for && `prn_${vote.for}` }
+        const cast = { verdict: 'approve' as const, reason: null, created_at: 1, counts: null, for_id: vote.for && `prn_${vote.for}` }
         yield* votes.castVote.run({ action_id: row.id, revision: row.revision, principal_id: `prn_${vote.by}`, ...cast })
       }
     }

@@ -83,12 +83,9 @@ export function* viewVotes(row: ActionRow, nowMs: number): Tx<Vote[]> {
   return yield* viewCast(cast, (yield* countVotes(row, stored.requirementsOf(row), cast, nowMs)).counted)
 }
 
-function* viewFinalVotes(row: ActionRow): Tx<Vote[]> {
-  return yield* viewFinal(row, yield* votes.votesOf.all({ action_id: row.id, revision: row.revision }))
-}
-
 /** The votes on an action that does not wait any more. */
-export function* viewFinal(row: ActionRow, cast: readonly VoteRow[]): Tx<Vote[]> {
+function* viewFinalVotes(row: ActionRow): Tx<Vote[]> {
+  const cast = yield* votes.votesOf.all({ action_id: row.id, revision: row.revision })
   return yield* viewCast(cast, yield* votesCountedAtEnd(row, cast))
 }
 

@@ -133,6 +133,8 @@ export interface VoteRow {
   verdict: 'approve' | 'decline'
   reason: string | null
   created_at: number
+  /** 0 for a vote that did not count when its action was decided last; null for any other. */
+  counts: 0 | null
 }
 
 /** A recorded approval of later calls. */

@@ -16,12 +16,23 @@ export const castVote = question<{ [K in keyof VoteRow]: VoteRow[K] }>((db, p) =
       verdict: p.verdict,
       reason: p.reason,
       created_at: p.created_at,
+      counts: p.counts,
     } satisfies Schema['vote'])
     .onConflict((conflict) =>
       conflict
         .columns(['action_id', 'revision', 'principal_id'])
-        .doUpdateSet({ for_id: p.for_id, verdict: p.verdict, reason: p.reason, created_at: p.created_at }),
+        .doUpdateSet({ for_id: p.for_id, verdict: p.verdict, reason: p.reason, created_at: p.created_at, counts: p.counts }),
     ),
+)
+
+/** Notes of a vote whether it counted when its action was decided. */
+export const noteCounts = question<Pick<VoteRow, 'action_id' | 'revision' | 'principal_id' | 'counts'>>((db, p) =>
+  db
+    .updateTable('vote')
+    .set({ counts: p.counts })
+    .where('action_id', '=', p.action_id)
+    .where('revision', '=', p.revision)
+    .where('principal_id', '=', p.principal_id),
 )
 
 /** The votes of one revision, the earliest first. */
