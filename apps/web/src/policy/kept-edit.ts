@@ -1,8 +1,11 @@
 import type { PolicyView } from '@countersign/client'
 import { keepDraft, readDraft } from '../drafts.ts'
 
-/** A changed text of the policy, and the version that it is made from. */
-export type Edited = { text: string; base: PolicyView; baseText: string }
+/** A changed text of the policy with the version that it is made from, why, and whether it is only to be tried. */
+export type Edited = { text: string; base: PolicyView; baseText: string; reason: string; shadow: boolean }
+
+/** Begins an edit. */
+export const editOf = (text: string, base: PolicyView, baseText: string): Edited => ({ text, base, baseText, reason: '', shadow: false })
 
 const DRAFT = 'policy'
 
@@ -17,5 +20,6 @@ export function keptEdit(proposed: string | null): Edited | undefined {
   const kept = readDraft(DRAFT)
   if (kept === '') return undefined
   const { edited, proposed: before }: { edited: Edited; proposed: string | null } = JSON.parse(kept)
-  return proposed === null || proposed === before ? edited : undefined
+  // A tab may hold an edit from before the reason was kept.
+  return proposed === null || proposed === before ? { ...editOf('', edited.base, ''), ...edited } : undefined
 }

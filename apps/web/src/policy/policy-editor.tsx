@@ -17,7 +17,7 @@ type PolicyEditorProps = {
   edited: Edited
   /** The rule that the form begins with; null leaves the form closed. */
   first: string | null
-  onEdit: (text: string) => void
+  onEdit: (changed: Partial<Pick<Edited, 'text' | 'reason' | 'shadow'>>) => void
   /** The active version. It differs from `edited.base` once somebody else has saved one. */
   current: { view: PolicyView; text: string }
   /** Continues from the active version. */
@@ -27,12 +27,11 @@ type PolicyEditorProps = {
 }
 
 /** Edits the policy document: validates it, compares it with the active version and saves it with a reason. */
-export function PolicyEditor({ edited: { text, base, baseText }, first, onEdit, current, onRebase, onClose, onSaved }: PolicyEditorProps) {
+export function PolicyEditor({ edited, first, onEdit, current, onRebase, onClose, onSaved }: PolicyEditorProps) {
   const { client } = useServices()
   const online = useOnline()
   const id = useId()
-  const [reason, setReason] = useState('')
-  const [shadow, setShadow] = useState(false)
+  const { text, base, baseText, reason, shadow } = edited
   const [isFormOpen, setFormOpen] = useState(first !== null)
   const { checked, error: checkError } = usePolicyCheck(text)
   const save = useMutation({
@@ -44,7 +43,7 @@ export function PolicyEditor({ edited: { text, base, baseText }, first, onEdit, 
   const failure = save.error ?? checkError
   const edit = (changed: string) => {
     save.reset()
-    onEdit(changed)
+    onEdit({ text: changed })
   }
   const canSave = !save.isPending && online && !movedOn && reason.trim() !== '' && text !== baseText
   const why = useRef<HTMLInputElement>(null)
@@ -105,10 +104,10 @@ export function PolicyEditor({ edited: { text, base, baseText }, first, onEdit, 
               <kbd>Ctrl</kbd> <kbd>Enter</kbd> leads here
             </span>
           </span>
-          <input ref={why} value={reason} maxLength={2_000} onChange={({ currentTarget }) => setReason(currentTarget.value)} />
+          <input ref={why} value={reason} maxLength={2_000} onChange={({ currentTarget }) => onEdit({ reason: currentTarget.value })} />
         </label>
         <label className="check">
-          <input type="checkbox" checked={shadow} onChange={({ currentTarget }) => setShadow(currentTarget.checked)} />
+          <input type="checkbox" checked={shadow} onChange={({ currentTarget }) => onEdit({ shadow: currentTarget.checked })} />
           Only try it beside the version in force: it decides nothing, and what it would have said otherwise is counted
         </label>
         <div className="row-head">

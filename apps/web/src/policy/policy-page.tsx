@@ -9,7 +9,7 @@ import { useAddress } from '../shell/use-address.ts'
 import { fullTime } from '../time/relative.ts'
 import { Button, Loaded } from '../ui/index.ts'
 import '../ui/pages.css'
-import { type Edited, keepEdit, keptEdit } from './kept-edit.ts'
+import { type Edited, editOf, keepEdit, keptEdit } from './kept-edit.ts'
 import { PolicyEditor } from './policy-editor.tsx'
 import { PolicyPanels } from './policy-panels.tsx'
 import { withAllowRule } from './propose-rule.ts'
@@ -23,9 +23,9 @@ import { Versions } from './versions.tsx'
  */
 function openedBy(params: URLSearchParams, { view: base, text: baseText }: { view: PolicyView; text: string }) {
   const [tool, rule] = [params.get('allow'), params.get('change')]
-  if (tool) return { edited: { text: withAllowRule(baseText, tool), base, baseText }, rule: null }
+  if (tool) return { edited: editOf(withAllowRule(baseText, tool), base, baseText), rule: null }
   const isThere = base.document.rules.some(({ name }) => name === rule)
-  return isThere ? { edited: { text: baseText, base, baseText }, rule } : undefined
+  return isThere ? { edited: editOf(baseText, base, baseText), rule } : undefined
 }
 
 /** `/policy`: shows and tests the policy. Admins can change it. */
@@ -76,10 +76,11 @@ export default function PolicyPage() {
               </p>
               {edited ? (
                 <PolicyEditor
-                  key={first}
+                  // Of the address: the rule may be gone from a version that somebody else saves meanwhile.
+                  key={params.get('change')}
                   edited={edited}
                   first={first}
-                  onEdit={(changed) => setEdited({ ...edited, text: changed })}
+                  onEdit={(changed) => setEdited({ ...edited, ...changed })}
                   current={{ view, text }}
                   onRebase={() => setEdited({ ...edited, base: view, baseText: text })}
                   onClose={close}
@@ -93,7 +94,7 @@ export default function PolicyPage() {
                   <div className="stack">
                     {isAdmin && (
                       <p>
-                        <Button variant="contained" onClick={() => setEdited({ text, base: view, baseText: text })}>
+                        <Button variant="contained" onClick={() => setEdited(editOf(text, view, text))}>
                           Edit
                         </Button>
                       </p>
@@ -112,7 +113,7 @@ export default function PolicyPage() {
                       <ShadowSection
                         shadow={view.shadow}
                         inForce={view.version}
-                        onCompare={(tried) => setEdited({ text: tried, base: view, baseText: text })}
+                        onCompare={(tried) => setEdited(editOf(tried, view, text))}
                       />
                     )}
                   </PolicyPanels>

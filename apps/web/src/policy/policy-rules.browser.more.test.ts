@@ -249,6 +249,24 @@ test('the server checks a text once somebody stops typing, not at every key', as
   await page.close()
 })
 
+test('an edit keeps its reason, and that it is only to be tried, on the way to another page and back', async () => {
+  checked = FINE
+  const page = await browser.newPage({ locale: 'en-GB' })
+  page.setDefaultTimeout(280_000)
+  await page.goto(`${server.url}/policy`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).press('Enter')
+  await page.getByLabel('Document (YAML or JSON)').fill(TEXT.replace('> 500', '> 900'))
+  await page.getByLabel(/^Only try it/).check()
+  await page.getByLabel(/^Reason, for the list/).fill('Fewer cards')
+  await page.goto(`${server.url}/preferences`)
+  await page.goBack()
+  await page.getByRole('button', { name: 'Save as trial' }).waitFor()
+  expect(await page.getByLabel('Document (YAML or JSON)').inputValue()).toContain('> 900')
+  expect(await page.getByLabel(/^Reason, for the list/).inputValue()).toBe('Fewer cards')
+  expect(await page.getByLabel(/^Only try it/).isChecked()).toBe(true)
+  await page.close()
+})
+
 test('people, times and risk stand behind More, in both directions with the text', async () => {
   checked = { ...FINE, problems: [{ path: 'rules.1.requires.roles.1', message: 'must have at most 64 characters', at: null }] }
   const context = await browser.newContext({ viewport: { width: 320, height: 800 }, locale: 'en-GB' })
