@@ -82,6 +82,7 @@ async function openSqliteRuntime(
     acceptLoss: database.acceptLoss,
     onMigrate: (migration, left) => log.info({ migration, left }, 'database.migrating'),
     onDamage: (problem) => log.fatal({ problem }, 'database.damaged'),
+    onUnchecked: (why) => log.warn({ why }, 'database.check_ended'),
     onCommitted(outbox) {
       guard?.note(outbox)
       tell(outbox)

@@ -52,6 +52,8 @@ export interface SqliteOptions {
   acceptLoss?: boolean | undefined
   /** Receives, as a sentence, that the file is damaged. Default: none. */
   onDamage?: ((sentence: string) => void) | undefined
+  /** Receives why a check of the pages of a large file did not reach its end; it is made again. Default: none. */
+  onUnchecked?: ((why: string) => void) | undefined
   /** Is told before each migration of a database that has data. Default: does nothing. */
   onMigrate?: OnMigrate | undefined
   /** How long the check of a large file may delay the start; what is left is checked while the server works. Default: 1,000 ms. */
@@ -76,11 +78,12 @@ export function openSqlite({
   onCommitted,
   acceptLoss = false,
   onDamage,
+  onUnchecked,
   onMigrate,
   checkMs,
 }: SqliteOptions): Store {
   const { db, isChecked } = openOwned(dataDir, owner, { acceptLoss, onMigrate, checkMs })
-  return openStore({ db, dataDir, lock: owner, onCommitted, onDamage, isChecked, state: keepState(dataDir, lastPlaceOf(db)) })
+  return openStore({ db, dataDir, lock: owner, onCommitted, onDamage, onUnchecked, isChecked, state: keepState(dataDir, lastPlaceOf(db)) })
 }
 
 /**
@@ -135,7 +138,7 @@ export function own(dataDir: string): Lock | undefined {
   }
 }
 
-interface OpenedSqlite extends Pick<SqliteOptions, 'dataDir' | 'onCommitted' | 'onDamage'> {
+interface OpenedSqlite extends Pick<SqliteOptions, 'dataDir' | 'onCommitted' | 'onDamage' | 'onUnchecked'> {
   db: DatabaseSync
   lock: Lock
   state?: StateKeeper
@@ -143,12 +146,23 @@ interface OpenedSqlite extends Pick<SqliteOptions, 'dataDir' | 'onCommitted' | '
   isChecked?: boolean
 }
 
-function openStore({ db, dataDir, lock, onCommitted, onDamage, state, isChecked = true }: OpenedSqlite): Store {
+function openStore({
+  db,
+  dataDir,
+  lock,
+  onCommitted,
+  onDamage,
+  onUnchecked = () => undefined,
+  state,
+  isChecked = true,
+}: OpenedSqlite): Store {
   const file = databaseFile(dataDir)
   const watch = watchDamage({ damageOf: (error) => sqliteDamage(error, file), whatToDo: WHAT_TO_DO_ABOUT_DAMAGE, onDamage })
   const commits = groupCommit({ db, onCommitted, onStored: state?.reached, requirePlace: openPlaceCheck(file), watch })
   const store = watchHealth(commits, { watch, findRoom: sqliteRoom(dataDir) })
-  const endCheck = isChecked ? undefined : checkPagesBeside(file, (damage) => watch.learn(damagedFile(damage)))
+  const endCheck = isChecked
+    ? undefined
+    : checkPagesBeside(file, { onDamage: (damage) => watch.learn(damagedFile(damage)), onUnfinished: onUnchecked })
   return {
     ...store,
     close: async () => {
