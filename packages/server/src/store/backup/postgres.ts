@@ -9,6 +9,7 @@ import type { Client } from 'pg'
 import { isDevelopmentDatabase, UPGRADE_FROM_DEVELOPMENT } from '../development.ts'
 import { type AppliedMigration, listMigrations, missing, textOf } from '../migrate.ts'
 import { pg } from '../postgres/driver.ts'
+import { withoutTransactionTimeout } from './dump-settings.ts'
 import { holdRestored } from './hold.ts'
 import type { BackupOptions, Restored, RestoreOptions, ToolEnvironment } from './sqlite.ts'
 import { type BackupSummary, SUMMARY_QUERY, toSummary } from './summary.ts'
@@ -91,7 +92,9 @@ export async function restorePostgres(url: string, file: string, { dataDir, onPr
       )
     }
     const applied = await appliedIn(file, environment)
-    await restoreHeld(file, applied, { onProgress, environment: { ...environment, ...connectionOf(url) } })
+    const { rows: known } = await client.query("select 1 from pg_settings where name = 'transaction_timeout'")
+    const hasTimeout = known.length > 0
+    await restoreHeld(file, applied, { hasTimeout, onProgress, environment: { ...environment, ...connectionOf(url) } })
     const instance = join(dataDir, 'instance')
     if (existsSync(instance)) renameSync(instance, `${instance}.before-restore-${Date.now()}`)
     const { rows } = await client.query(SUMMARY_QUERY)
@@ -105,6 +108,11 @@ async function appliedIn(file: string, environment: ToolEnvironment): Promise<{ 
   return [...script.matchAll(/^(\d+)\t([^\t\n]+)\t\d+$/gm)].map(([, number, name = '']) => ({ number: Number(number), name }))
 }
 
+interface RestoreHeldOptions extends Pick<RestoreOptions, 'onProgress' | 'environment'> {
+  /** Whether the database has the setting `transaction_timeout`. */
+  hasTimeout: boolean
+}
+
 /**
  * Restores a dump, migrates it and holds it in one transaction. `psql` commits only when it reads the last line, which is written after
  * `pg_restore` has succeeded: if this process is killed at any moment, the database is empty or held.
@@ -112,25 +120,31 @@ async function appliedIn(file: string, environment: ToolEnvironment): Promise<{ 
 async function restoreHeld(
   file: string,
   applied: readonly AppliedMigration[],
-  { onProgress, environment }: Pick<RestoreOptions, 'onProgress' | 'environment'>,
+  { hasTimeout, onProgress, environment }: RestoreHeldOptions,
 ): Promise<void> {
   const migrations = missing(listMigrations(), applied)
   const upgrades = isDevelopmentDatabase(applied)
   const name = environment.PGDATABASE ?? ''
   const psql = start('psql', ['--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--output=/dev/null', '--dbname', name], environment)
   psql.child.stdin.write('begin;\n')
-  const dump = start('pg_restore', ['--no-owner', '--no-privileges', '--file=-', file], environment)
+  // The only comments are those on extensions of the database, which only their owner may make.
+  const dump = start('pg_restore', ['--no-owner', '--no-privileges', '--no-comments', '--file=-', file], environment)
   let bytes = 0
   dump.child.stdout.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     onProgress({ bytes, what: 'restored' })
   })
-  dump.child.stdout.pipe(psql.child.stdin, { end: false })
+  const script = hasTimeout ? dump.child.stdout : dump.child.stdout.pipe(withoutTransactionTimeout())
+  script.pipe(psql.child.stdin, { end: false })
+  const written = once(script, 'end')
   dump.child.stdin.end()
   // Without its reader, the dump would wait forever.
   const abandoned = psql.ended.finally(() => dump.child.stdout.destroy())
   try {
-    await Promise.race([dump.ended, abandoned.then(() => Promise.reject(new Error('psql ended before the dump was read')))])
+    await Promise.race([
+      Promise.all([dump.ended, written]),
+      abandoned.then(() => Promise.reject(new Error('psql ended before the dump was read'))),
+    ])
     // The dump sets an empty search_path, among others.
     psql.child.stdin.write('\nreset all;\n')
     if (upgrades) psql.child.stdin.write('delete from migration;\n')
