@@ -125,6 +125,22 @@ test.runIf(isSqlite)('an older database put back beside the file of its folder s
   expect(target.writes.length).toBe(5)
 })
 
+test('a held server sends no head of its record to the anchor, and once it is accepted, it does', async () => {
+  const arrived = Promise.withResolvers<void>()
+  await using notary = await startTarget(() => {
+    arrived.resolve()
+    return { status: 200, body: {} }
+  })
+  const record = { anchor: { webhook: `${notary.url}/heads` } }
+  await using server = await startTestServer({ config: { record }, flags: { hold: true } })
+  // One that stops signs what is left, and sends what it signed.
+  await server.restart()
+  expect(notary.writes).toEqual([])
+  await server.admin.post('/api/hold/accept', {})
+  await arrived.promise
+  expect(notary.writes[0]?.body).toMatchObject({ head: { number: expect.any(Number) } })
+})
+
 // `cp -a copy/. data/` writes into the files that are there, so they keep their identity.
 test.runIf(isSqlite)('a copy of the running folder that is put back into its files after a stop starts held', async () => {
   await using original = await openOriginal()

@@ -95,7 +95,8 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     await sealer.accept(by ?? { id: SYSTEM }, `The copy was accepted: ${held.why}`, 'behind')
   }
 
-  await startRecord({ store, sealer, auditKey, log, headFile: options.headFile, anchor: options.anchor, isAlone, acceptLoss })
+  const { headFile, anchor } = options
+  await startRecord({ store, sealer, auditKey, log, headFile, anchor, guard, isAlone, acceptLoss })
   if (options.acceptCopy) {
     if (guard?.held) {
       options.onAccepting?.(await store.read(readOpenActions))
