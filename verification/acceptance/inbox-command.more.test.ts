@@ -272,6 +272,35 @@ test('`tail` says that nobody has decided, and `inbox` says what is overdue', as
   )
 })
 
+test('`tail` goes on after a restart of a server, whose proxy answers 502 meanwhile', async () => {
+  const frame = (id: number) => `id: ${id}\nevent: approval_overdue\ndata: {"actionId":"act_${id}","waitedMs":1000}\n\n`
+  let asked = 0
+  const proxy = createServer((_, response) => {
+    asked++
+    if (asked === 2) response.writeHead(502, { 'content-type': 'text/html' }).end('<title>502 Bad Gateway</title>')
+    else response.writeHead(200, { 'content-type': 'text/event-stream' }).end(frame(asked))
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  const { port } = proxy.address() as AddressInfo
+  const args = ['tail', '--json', '--count', '2', '--url', `http://127.0.0.1:${port}`]
+  const { code, stdout } = await runCommandLine(args, { COUNTERSIGN_KEY: 'cs_x' })
+  proxy.close()
+  expect([
+    code,
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).id),
+  ]).toEqual([0, [1, 3]])
+})
+
+test('an empty variable counts as not set', async () => {
+  const empty = { COUNTERSIGN_URL: '', COUNTERSIGN_KEY_FILE: '', COUNTERSIGN_CONFIG: '' }
+  expect(await runCommandLine(['inbox', '--url', server.url], { ...environment, ...empty })).toMatchObject({ code: 0, stderr: '' })
+  const { stderr } = await runCommandLine(['policy', 'check', 'policy.yaml'], empty)
+  expect(stderr).toContain('there is no countersign.config.ts or countersign.yaml in ')
+})
+
 /** A server that answers everything with a page. */
 async function startPage() {
   const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<!doctype html><title>Sign in</title>'))

@@ -71,11 +71,15 @@ async function programFor([name = '']: readonly string[], environment: Environme
   return open ? describeProgram().addCommand(withHint(await open(environment))) : createProgram(environment)
 }
 
+/** An empty variable counts as not set: Compose hands on `${COUNTERSIGN_URL:-}` as one. */
+const withoutEmpty = (environment: Environment): Environment =>
+  Object.fromEntries(Object.entries(environment).filter(([name, value]) => value !== '' || !/^(COUNTERSIGN|DATABASE)_/.test(name)))
+
 /** Runs `countersign`. A failure is printed in one sentence and sets the exit code to 1. */
 export async function runCommand(argv: readonly string[], environment: Environment): Promise<void> {
   tolerateClosedOutput()
   try {
-    const program = await programFor(argv.slice(2), environment)
+    const program = await programFor(argv.slice(2), withoutEmpty(environment))
     await program.parseAsync([...argv])
   } catch (error) {
     complain(error instanceof Error ? error.message : String(error))

@@ -18,7 +18,7 @@ export const tailCommand = (environment: Environment): Command =>
     .option('--count <number>', 'end after so many events')
     .action((flags: TailFlags) => tail(openApi(flags, environment), flags))
 
-/** Resumes after the last event when the connection is cut; ends when the server refuses, or when the first connection fails. */
+/** Resumes after the last event when the connection is cut; ends when the server refuses, or when the first connection fails. While a server is away, the proxy before it answers 502 or 503. */
 async function tail(api: Api, { json, count }: TailFlags): Promise<void> {
   let left = count === undefined ? Number.POSITIVE_INFINITY : Number(count)
   if (!(left > 0)) throw new Error('--count must be a number above 0')
@@ -38,7 +38,7 @@ async function tail(api: Api, { json, count }: TailFlags): Promise<void> {
         if (--left <= 0) process.exit(0)
       }
     } catch (error) {
-      if (isFirst || error instanceof Refused) throw error
+      if (isFirst || (error instanceof Refused && error.status < 500)) throw error
       complain('the connection was cut: connecting again')
     }
     await delay(RECONNECT_MS)
