@@ -9,7 +9,7 @@ import { Changed, Fault } from '../fault.ts'
 import { sha256 } from '../file.ts'
 import { FilePath } from '../inputs.ts'
 import { type WorkspaceTool, writeTool } from '../tool.ts'
-import { placeOf, readAt, type Workspace } from '../workspace.ts'
+import { type Place, placeOf, readAt, type Workspace } from '../workspace.ts'
 import { branchOf, commitOf } from './names.ts'
 import { gitIgnored } from './reads.ts'
 import { type Git, GitFault } from './run.ts'
@@ -86,12 +86,14 @@ async function planCommit(workspace: Workspace, git: Git, paths: readonly string
   const head = await commitOf(git, 'HEAD')
   const places = paths.map((path) => placeOf(workspace, path, 'read'))
   if (new Set(places.map(({ text }) => text)).size < places.length) throw new Fault('A file is named twice.')
+  const trees = new Set<string>()
   const changes: ShownChange[] = []
   let chars = 0
   for (const place of places) {
     const [before, file] = [head === undefined ? undefined : await committed(git, head, place.text), await readAt(workspace, place)]
     if (!before && !file) throw new Fault(`${place.text} is not there, and was not in the last commit.`)
     if (!before && (await gitIgnored(git, [place.text])).size > 0) throw new Fault(`${place.text} is ignored by git.`)
+    if (!before && head !== undefined) await requireNothingInTheWay(git, head, place, trees)
     const after = file && { bytes: file.bytes, mode: file.mode & 0o100 ? '100755' : '100644' }
     if (before && after && before.mode === after.mode && before.bytes.equals(after.bytes))
       throw new Fault(`${place.text} has not changed since the last commit.`)
@@ -111,6 +113,23 @@ async function committed(git: Git, commit: string, path: string): Promise<Change
   if (mode === undefined || object === undefined) return undefined
   if (kind !== 'blob' || mode === '120000') throw new Fault(`${path} is no file in the last commit.`)
   return { bytes: await git.run(['cat-file', 'blob', object]), mode }
+}
+
+/**
+ * A commit of `vendor/lib/a.c` removes what the last commit has at `vendor/lib`, and no card would show it.
+ * @param trees The folders that are known to be folders there. New ones are added.
+ * @throws Fault when a folder of the path is a file, a link or a submodule there.
+ */
+async function requireNothingInTheWay(git: Git, commit: string, { folders, text }: Place, trees: Set<string>): Promise<void> {
+  for (const path of folders.map((_, at) => folders.slice(0, at + 1).join('/'))) {
+    if (trees.has(path)) continue
+    const entry = await git.text(['ls-tree', '-z', '--full-tree', commit, '--', path])
+    const [, mode, kind] = /^(\d+) (\w+) /.exec(entry) ?? []
+    if (kind === undefined) return
+    const what = kind === 'commit' ? 'another repository' : mode === '120000' ? 'a link' : 'a file'
+    if (kind !== 'tree') throw new Fault(`${text} cannot be committed here: ${path} is ${what} in the last commit.`)
+    trees.add(path)
+  }
 }
 
 function fieldsOf({ branch, changes }: CommitPlan, message: string): PreviewField[] {
@@ -147,12 +166,12 @@ async function commit(
   { message, actionId, signal }: Pick<ExecuteContext, 'actionId' | 'signal'> & { message: string },
 ): Promise<JsonValue> {
   const { branch, head, changes } = plan
-  const entries = await indexEntries(git, changes)
+  const update = await indexUpdate(git, changes)
   const folder = await mkdtemp(join(tmpdir(), 'countersign-index-'))
   try {
     const env = { GIT_INDEX_FILE: join(folder, 'index') }
     await git.run(head === undefined ? ['read-tree', '--empty'] : ['read-tree', head], { env })
-    await git.run(['update-index', '-z', '--index-info'], { env, input: entries })
+    await git.run(update, { env })
     const tree = await git.text(['write-tree'], { env })
     const parents = head === undefined ? [] : ['-p', head]
     const commit = await git.text(['commit-tree', '--no-gpg-sign', tree, ...parents, '-F', '-'], {
@@ -171,21 +190,25 @@ async function commit(
         },
       )
     if (!moved) throw new Changed('What is to be committed')
-    // The index is updated so that the files do not look changed. If another process holds the index, they do until it is refreshed.
-    await git.run(['update-index', '-z', '--index-info'], { input: entries }).catch(() => {})
+    // The index is updated so that the files do not look changed. They do until it is refreshed if another process holds the index, or if
+    // something else is staged in the place of a folder.
+    await git.run(update).catch(() => {})
     return { commit, branch, files: changes.map(({ path }) => path) }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-async function indexEntries(git: Git, changes: readonly Change[]): Promise<string> {
-  let entries = ''
+/** Returns the arguments that put the changes into an index. Git refuses those that would replace an entry of another path. */
+async function indexUpdate(git: Git, changes: readonly Change[]): Promise<string[]> {
+  const added: string[] = []
   for (const { path, after } of changes) {
-    const object = after && (await git.text(['hash-object', '-w', '--no-filters', '--stdin'], { input: after.bytes }))
-    entries += object === undefined ? `0 ${'0'.repeat(40)}\t${path}\0` : `${after?.mode} ${object}\t${path}\0`
+    if (!after) continue
+    const object = await git.text(['hash-object', '-w', '--no-filters', '--stdin'], { input: after.bytes })
+    added.push('--add', '--cacheinfo', `${after.mode},${object},${path}`)
   }
-  return entries
+  const removed = changes.filter(({ after }) => after === undefined).map(({ path }) => path)
+  return ['update-index', ...added, '--force-remove', '--', ...removed]
 }
 
 const identityOf = ({ name, email }: Author): Record<string, string> => ({
