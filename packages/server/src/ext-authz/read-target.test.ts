@@ -94,3 +94,11 @@ test('whatever target is accepted, the parameters of the card are those that a p
 })
 
 const decoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '))
+
+test('a query with two names that some servers read as one is refused', () => {
+  const both = ['user_id=1&user.id=2', 'role=a&Role=b', 'role=a&role[]=b', 'role=a&%20role=b', 'a%5Bx=1&a_x=2', 'role%00x=1&role=2']
+  for (const query of both)
+    expect(readTarget(`/x?${query}`), query).toEqual({ refused: expect.stringMatching(/^servers may read the parameters .+ as one$/) })
+  const parameters = { 'filter[a]': ['1'], 'filter[b]': ['2'], 'x[]': ['1', '2'], userId: ['3'], user_id: ['4'] }
+  expect(readTarget('/x?filter[a]=1&filter[b]=2&x[]=1&x[]=2&userId=3&user_id=4')).toEqual({ target: { path: '/x', parameters } })
+})

@@ -1,3 +1,5 @@
+import { createParameterNames } from '@countersign/toolkit/internal'
+
 /** A request target as the server behind a gateway reads it: the path is decoded, and so are the parameters. */
 export interface Target {
   path: string
@@ -15,7 +17,8 @@ const UNRESERVED = /[A-Za-z0-9\-._~]/
 /**
  * Reads a request target that every server reads in the same way. So the server behind the gateway gets the target that the card shows.
  * @param url Path and query as they were sent.
- * @returns The reason of the refusal as a sentence where servers differ: dot segments, empty segments, letters and slashes in disguise.
+ * @returns The reason of the refusal as a sentence where servers differ: dot segments, empty segments, letters and slashes in disguise, two
+ * names of one parameter.
  */
 export function readTarget(url: string): { target: Target } | { refused: string } {
   const at = url.indexOf('?')
@@ -28,6 +31,12 @@ export function readTarget(url: string): { target: Target } | { refused: string 
   // URLSearchParams leaves out one question mark at the start: a second one begins the name of a parameter.
   for (const [name, value] of new URLSearchParams(`?${query}`)) parameters.set(name, [...(parameters.get(name) ?? []), value])
   if (parameters.has('__proto__')) return { refused: 'no parameter is called __proto__' }
+  const names = createParameterNames()
+  for (const name of parameters.keys()) {
+    const other = names.like(name)
+    if (other !== undefined) return { refused: `servers may read the parameters ${other} and ${name} as one` }
+    names.add(name)
+  }
   return { target: { path: decoded, parameters: Object.fromEntries(parameters) } }
 }
 

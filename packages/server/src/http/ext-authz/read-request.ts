@@ -1,9 +1,10 @@
 import { isAscii } from 'node:buffer'
 import { type JsonObject, type JsonValue, parseJson } from '@countersign/core'
-import { OVERRIDE_HEADERS } from '@countersign/toolkit/internal'
+import { foldCase, OVERRIDE_HEADERS } from '@countersign/toolkit/internal'
 import type { FastifyRequest } from 'fastify'
 import { READS, WRITES } from '../../ext-authz/index.ts'
 import { ENDPOINT } from './endpoint.ts'
+import { FORM, isJson, overridesMethod } from './overrides-method.ts'
 import { refused } from './refusals.ts'
 
 /** A request that a gateway holds back, as the arguments of a tool. */
@@ -25,9 +26,12 @@ export function readHeldRequest(request: FastifyRequest): HeldRequest {
   if (override !== undefined) throw refused(`the header ${override} could make it another request`)
   if (headers.upgrade !== undefined) throw refused('what an upgraded connection carries is not seen here')
   const kind = isRead ? 'readRequest' : 'writeRequest'
+  const url = originalUrl.slice(ENDPOINT.length)
+  const query = url.includes('?') ? url.slice(url.indexOf('?') + 1) : ''
+  if (method === 'POST' && overridesMethod(query, FORM)) throw refused('the parameter _method could make it another request')
   return {
     kind,
-    args: { method, ...hostOf(request), url: originalUrl.slice(ENDPOINT.length), ...bodyOf(request, isRead) },
+    args: { method, ...hostOf(request), url, ...bodyOf(request, isRead) },
     idempotencyKey: keyOf(request),
   }
 }
@@ -53,7 +57,7 @@ function keyOf(request: FastifyRequest): string | undefined {
 }
 
 function bodyOf(request: FastifyRequest, isRead: boolean): { contentType?: string; body?: JsonValue } {
-  const { headers, body: bytes } = request
+  const { method, headers, body: bytes } = request
   const { 'content-length': length = '0', 'transfer-encoding': chunks, 'content-encoding': coding = 'identity' } = headers
   const partial = only(request, 'x-envoy-auth-partial-body') ?? 'false'
   if (partial !== 'false')
@@ -64,7 +68,9 @@ function bodyOf(request: FastifyRequest, isRead: boolean): { contentType?: strin
   const contentType = only(request, 'content-type')
   if (contentType === undefined) throw refused('the body has no content type here: let the gateway forward content-type')
   requireReadableType(contentType, bytes)
-  return { contentType, body: readBody(bytes, contentType) }
+  const text = readText(bytes)
+  if (method === 'POST' && overridesMethod(text, contentType)) throw refused('the parameter _method could make it another request')
+  return { contentType, body: readBody(text, contentType) }
 }
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
@@ -88,17 +94,26 @@ function requireReadableType(contentType: string, bytes: Buffer): void {
   if (charset.toLowerCase() === 'us-ascii' && !isAscii(bytes)) throw refused('the body is not US-ASCII, as its content type says')
 }
 
+function readText(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw refused('the body is not text in UTF-8, so nobody could see what it says')
+  }
+}
+
 /**
  * JSON that every program reads alike is shown as its values, anything else as its text. A JSON string stays a text in its quotes: without
  * them it would be the same as a body that is the text in it.
  */
-function readBody(bytes: Buffer, contentType: string): JsonValue {
-  let text: string
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    throw refused('the body is not text in UTF-8, so nobody could see what it says')
-  }
-  const parsed = /[/+]json\b/i.test(contentType) ? parseJson(text) : undefined
-  return parsed?.ok && typeof parsed.value !== 'string' ? parsed.value : text
+function readBody(text: string, contentType: string): JsonValue {
+  const parsed = isJson(contentType) ? parseJson(text) : undefined
+  return parsed?.ok && typeof parsed.value !== 'string' && !hasNameTwice(parsed.value) ? parsed.value : text
+}
+
+/** True where an object has two names that differ in case only. Programs on .NET and Go may take the second for the first. */
+function hasNameTwice(value: JsonValue): boolean {
+  if (value === null || typeof value !== 'object') return false
+  const names = Array.isArray(value) ? [] : Object.keys(value)
+  return new Set(names.map(foldCase)).size < names.length || Object.values(value).some(hasNameTwice)
 }
