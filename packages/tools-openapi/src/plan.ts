@@ -4,11 +4,13 @@ import { type CallContent, openJsonSchema } from '@countersign/toolkit'
 import { once, toArgumentIssues } from '@countersign/toolkit/internal'
 import { bodySchemaOf } from './body-schema.ts'
 import { inputSchemaOf } from './input-schema.ts'
+import { choosesMethod, nameFindings } from './name-findings.ts'
 import type { Operation } from './operations.ts'
 import { isJsonType, named, type Parameter, readParameters, undescribed } from './parameters.ts'
-import { proseLine } from './parts.ts'
+import { BrokenPart, proseLine } from './parts.ts'
 import type { Refs } from './refs.ts'
 import { type RequestBody, readRequestBody } from './request-body.ts'
+import { openCaseFindings } from './schema-members.ts'
 import { bodyFindings, writeBody } from './write-body.ts'
 import { type PathPart, parameterFindings, readPath, writeHeaders, writePath, writeQuery } from './write-parameters.ts'
 
@@ -46,10 +48,10 @@ export interface OperationPlan {
 export function planOperation(
   { method, path, node, pathItem }: Operation,
   refs: Refs,
-  isSet: (parameter: Parameter) => boolean,
+  isSet: (parameter: Pick<Parameter, 'in' | 'name'>) => boolean,
 ): OperationPlan {
   const parts = readPath(path)
-  const described = readParameters(pathItem, node, refs).filter((parameter) => !isSet(parameter))
+  const described = readParameters(pathItem, node, refs).filter((parameter) => !isSet(parameter) && !isMethod(method, parameter, refs))
   const parameters = withPathParameters(parts, described)
   const body = readRequestBody(method, node, refs)
   for (const { schema } of parameters) refs.prove(schema)
@@ -58,6 +60,7 @@ export function planOperation(
   const bodySchema = once(() => body && bodySchemaOf(body, refs))
   const inputSchema = once(() => schemaOf(parameters, body, bodySchema()?.schema, refs))
   const checkSchema = once(() => openJsonSchema(withoutFormats(inputSchema()) as JsonSchema))
+  const caseFindings = once(() => openCaseFindings([inputSchema()]))
   const files = () => bodySchema()?.files ?? new Set<string>()
   return {
     parameters,
@@ -70,6 +73,7 @@ export function planOperation(
       if (!checked.ok) return checked
       const findings = parameterFindings(parameters, args, isWrite || !READS.has(method))
       if (body && args.body !== undefined) findings.push(...bodyFindings(body, files(), args.body))
+      findings.push(...caseFindings()(args), ...nameFindings({ method, parameters, body, inputSchema: inputSchema(), isSet }, args))
       return findings.length === 0 ? checked : { ok: false, issues: toArgumentIssues(findings) }
     },
     write(args) {
@@ -77,6 +81,16 @@ export function planOperation(
       return { path: writePath(parts, parameters, args), query: writeQuery(parameters, args), ...writeHeaders(parameters, args), content }
     },
   }
+}
+
+/**
+ * True for a parameter with which an agent could make a POST another request than its card shows.
+ * @throws BrokenPart where the operation requires it.
+ */
+function isMethod(method: string, { in: place, name, isRequired, schema }: Parameter, refs: Refs): boolean {
+  if (place !== 'query' || !choosesMethod(method, name, [inputSchemaOf(schema, refs)])) return false
+  if (!isRequired) return true
+  throw new BrokenPart(`requires the parameter ${name}, which could make it another request than its card shows`)
 }
 
 /**

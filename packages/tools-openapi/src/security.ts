@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { isObject } from '@countersign/core/text'
-import { isHeader } from '@countersign/toolkit/internal'
+import { foldParameter, isHeader } from '@countersign/toolkit/internal'
 import type { Parameter } from './parameters.ts'
 import { BrokenPart, textOf } from './parts.ts'
 import type { Refs } from './refs.ts'
@@ -73,7 +73,7 @@ export function isSetBy(
   const isSame = (given: string) => given.toLowerCase() === name.toLowerCase()
   const isPair = ([given]: readonly [string, string]) => given === name
   if (place === 'header') return [...Object.keys(headers), ...Object.keys(credentials.headers)].some(isSame)
-  if (place === 'query') return credentials.query.some(isPair)
+  if (place === 'query') return credentials.query.some(([given]) => foldParameter(given) === foldParameter(name))
   return place === 'cookie' && (credentials.cookies.some(isPair) || cookieNames(headers).includes(name))
 }
 

@@ -78,7 +78,8 @@ const writeForm = (value: JsonObject, encoding: JsonObject): string =>
     .flatMap(([name, member]) => writePairs(memberStyle(name, member, encoding), member))
     .join('&')
 
-function memberStyle(name: string, member: JsonValue, encoding: JsonObject): PairStyle {
+/** Returns how a member of a form is written. */
+export function memberStyle(name: string, member: JsonValue, encoding: JsonObject): PairStyle {
   const rule = encoding[name]
   const isStyled = isObject(rule) && (rule.style !== undefined || rule.explode !== undefined || rule.allowReserved !== undefined)
   // By default a list is repeated and an object is JSON.
