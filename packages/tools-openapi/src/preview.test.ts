@@ -316,3 +316,16 @@ test('HTML in the words of a document becomes text, and an operation without sum
   expect(tool('refund').description).toBe('Refunds a charge. It cannot be taken back. Ask & wait. POST /refunds/{id}')
   expect(tool('put').describe({ id: '7' })).toBe('Keep <id> < 5: PUT /refunds/7')
 })
+
+test('a value in the path of a POST is on the card where the configuration gives a headline without it', async () => {
+  const requestBody = bodyOf({ type: 'object', properties: { email: { type: 'string' } } })
+  const described = { paths: { '/teams/{id}/invites': { parameters: [ID], post: { operationId: 'invite', requestBody } } } }
+  const rows = async (describe?: string) => {
+    const { tool } = await openApi(described, { baseUrl: 'http://127.0.0.1:9', ...(describe && { operations: { invite: { describe } } }) })
+    return (await look(tool('invite'), { id: '7', body: { email: 'ana@example.com' } }))?.fields
+  }
+  const email = { field: 'email', newValue: 'ana@example.com' }
+  expect(await rows('Invite {email}')).toEqual([{ field: 'id, path', newValue: '7' }, email])
+  expect(await rows('Invite {email} to {id}')).toEqual([email])
+  expect(await rows()).toEqual([email])
+})

@@ -2,7 +2,17 @@ import { isDeepStrictEqual } from 'node:util'
 import { inOrder, type JsonObject, type JsonSchema, type JsonValue, type Preview, type PreviewField, ToolError } from '@countersign/core'
 import { isObject } from '@countersign/core/text'
 import { callHttp, type HttpAnswer } from '@countersign/toolkit'
-import { buildUrl, changesByItself, fillJson, fillWords, lasting, member, namesBefore, valuesOf } from '@countersign/toolkit/internal'
+import {
+  buildUrl,
+  changesByItself,
+  fillJson,
+  fillWords,
+  lasting,
+  member,
+  namesBefore,
+  namesIn,
+  valuesOf,
+} from '@countersign/toolkit/internal'
 import { asSchema, compareLeaves, propertiesOf, requiresSome, rowName, saysNotSent, type Unsent } from './compare.ts'
 import { align, unwrapped, unwrappedBody } from './envelope.ts'
 import type { ReadOverride } from './override.ts'
@@ -33,7 +43,7 @@ export function previewOf(looking: Looking): ((args: JsonObject, signal: AbortSi
   const changes = ['PUT', 'PATCH', 'DELETE'].includes(method) || (method === 'POST' && /\{[^/]*\}\/?$/.test(path))
   if (override.before !== false && reading && changes) return (args, signal) => previewByGet(looking, reading, args, signal)
   // Without current values, only new values can be shown.
-  return method === 'DELETE' ? undefined : async (args) => ({ fields: newFields(looking, args) })
+  return method === 'DELETE' ? undefined : async (args) => ({ fields: [...pathFields(looking, args), ...newFields(looking, args)] })
 }
 
 async function previewByGet(
@@ -112,6 +122,16 @@ function parameterFields({ plan, method }: Looking, args: JsonObject): PreviewFi
     const newValue = member(args, argument)
     if (place === 'path' || newValue === undefined) return []
     return [{ field: place === 'query' && isQueryNew ? name : `${rowName(name)}, ${place}`, newValue }]
+  })
+}
+
+/** Returns a row for each value in the path that the headline does not show. Without words of the configuration it shows the path. */
+function pathFields({ plan, override: { describe } }: Looking, args: JsonObject): PreviewField[] {
+  const shown = describe && new Set(namesIn(describe))
+  return plan.parameters.flatMap(({ in: place, argument, name }): PreviewField[] => {
+    const newValue = member(args, argument)
+    if (place !== 'path' || !shown || shown.has(argument) || newValue === undefined) return []
+    return [{ field: `${rowName(name)}, path`, newValue }]
   })
 }
 

@@ -10,6 +10,7 @@ import type { SetupProblem } from '../setup-error.ts'
 import type { OutboundContext } from '../source.ts'
 import { byClient, executorOf, type ToolDraft, valuesOf } from '../tool-draft.ts'
 import { type ReadRoute, readRoute } from './route.ts'
+import { creationRows, methodFindings } from './route-rows.ts'
 import type { Route, RouteTable } from './route-schema.ts'
 import { KEY, verifyRoute } from './route-verify.ts'
 
@@ -85,7 +86,7 @@ function routeTool(name: string, route: Route, read: ReadRoute, service: Service
     // A client signs in with its own.
     credential: executor === 'client' ? NO_CREDENTIAL : credentialOf(service.headers),
     definition: definitionOf(route, service),
-    check: (args) => checkArguments(read, args),
+    check: (args) => checkArguments(route, read, args),
     describe: (args) => (read.describe ? fillWords(read.describe, args) : `${route.method} ${fillUrlText(read.path, args) ?? route.path}`),
     ...(preview && { preview }),
     execute: executor === 'client' ? byClient(name) : (args, context) => executeRoute({ route, read, service, timeoutMs }, args, context),
@@ -113,14 +114,16 @@ const askedOf = ({ network, base, headers, redactor }: Service, timeoutMs: numbe
     callHttp({ network, method: 'GET', url, own: base.origin, headers, redactor, signal, timeoutMs, mayBeMissing: true }),
 })
 
-function checkArguments({ check, effect, path, query, before, verify }: ReadRoute, args: JsonObject): ArgumentCheck {
+function checkArguments({ method }: Route, read: ReadRoute, args: JsonObject): ArgumentCheck {
+  const { check, effect, path, query, before, verify } = read
   const checked = check(args)
   if (!checked.ok) return checked
   const paths = [path, before?.get, verify?.path].filter((template) => template !== undefined)
   // The key is ours, not an argument; what could be wrong with it is nothing.
   const inPaths = paths.flatMap((path) => pathFindings(path, { [KEY]: 'key', ...args }))
   const inQuery = effect === 'write' ? query.flatMap(([, template]) => unsentFindings(template, args)) : []
-  const findings = new Map([...inPaths, ...inQuery].map((finding) => [String(finding.path[0]), finding]))
+  const inBody = method === 'POST' ? methodFindings(read, bodyOf(read, args)) : []
+  const findings = new Map([...inPaths, ...inQuery, ...inBody].map((finding) => [String(finding.path[0]), finding]))
   return findings.size === 0 ? checked : { ok: false, issues: toArgumentIssues([...findings.values()]) }
 }
 
@@ -213,12 +216,7 @@ function previewOf(route: Route, read: ReadRoute, service: Service, timeoutMs: n
   }
   // Without the current values only a creation can be told: it has none.
   if (route.method !== 'POST' || read.effect !== 'write') return undefined
-  return async (args) => {
-    const body = bodyOf(read, args)
-    if (body === undefined) return { fields: [] }
-    if (body === null || typeof body !== 'object' || Array.isArray(body)) return { fields: [{ field: 'body', newValue: body }] }
-    return { fields: Object.entries(body).map(([field, newValue]) => ({ field, newValue })) }
-  }
+  return async (args) => ({ fields: creationRows(read, args, bodyOf(read, args)) })
 }
 
 /** The origin every link of a route has, or undefined when its template lets a value choose it. */
