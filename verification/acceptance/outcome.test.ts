@@ -1,8 +1,11 @@
-import type { Action, CreateKeyBody } from '@countersign/core'
+import { type Action, type CreateKeyBody, ToolError } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import type { ConfigInput } from '../../packages/server/src/config/index.ts'
+import { startReplayServer } from '../../packages/server/src/models/testing/replay-server.ts'
 import type { ApiClient } from '../testing/api-client.ts'
-import { brainHeard, resultsHeard } from '../testing/brain-says.ts'
+import { brainHeard, brainSays, resultsHeard } from '../testing/brain-says.ts'
 import { verify } from '../testing/decisions.ts'
 import { fold } from '../testing/fold.ts'
 import { call, startTalk } from '../testing/talk.ts'
@@ -108,6 +111,54 @@ test('what a person found not done may be tried again: under the same key, and t
   expect(fold(watching.seen).actions.get(proposal.id)).toEqual(action)
   expect(brainHeard(talk.brain, 3).at(-1)?.content).toContain('was tried again and succeeded. Result: {"id":5}')
 })
+
+/** A write whose first attempt fails, or whose answer is lost, and which is done later: then it has a result that is too large for a text. */
+function largeLater(name: string, kind: 'refused' | 'ambiguous') {
+  let isLater = false
+  const picture = { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo'.repeat(60_000) }
+  const output = { content: 'x'.repeat(30_000), media: [picture] }
+  const tool = defineTool({
+    ...{ name, description: name, effect: 'write', input: z.object({ what: z.string() }) },
+    execute: () => {
+      if (!isLater) throw new ToolError(kind, 'not now', { retryable: true })
+      return output
+    },
+    ...(kind === 'ambiguous' && { verify: () => (isLater ? { done: true, output } : { done: 'unknown' }) }),
+  })
+  return {
+    tool,
+    comes: () => {
+      isLater = true
+    },
+  }
+}
+
+for (const [how, kind, then] of [
+  ['tried again', 'refused', 'retry'],
+  ['checked again', 'ambiguous', 'verify'],
+] as const)
+  test(`of an action that was ${how}, the model is told the result without the data of its media, and cut where it is long`, async () => {
+    const { tool, comes } = largeLater('shot', kind)
+    await using replays = await startReplayServer()
+    const brain = replays.play([{ calls: [call('a', 'own.shot', 'x')] }, { text: 'Not done.' }, { text: 'Done.' }].map(brainSays))
+    const config = { agents: { desk: { model: `remote/${brain.baseUrl}`, tools: ['*'] } }, tools: { own: { tools: [tool] } } }
+    await using server = await startTestServer({ config })
+    const { admin } = server
+    using stream = await admin.stream('/api/chat', { body: { message: 'go' } })
+    const { proposal } = await stream.next('action_proposed')
+    await admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve' })
+    await admin.get(`/api/actions/${proposal.id}?wait=60&until=settled`)
+    await server.settle()
+    comes()
+    if (then === 'verify') await verify(server, proposal.id)
+    else await admin.post(`/api/actions/${proposal.id}/retry`)
+    expect(await admin.get(`/api/actions/${proposal.id}?wait=60&until=settled`)).toMatchObject({ state: 'succeeded' })
+    await server.settle()
+    const note = brainHeard(brain, 2).at(-1)?.content ?? ''
+    expect(note).toMatch(/Result: .*shortened; the whole is in the result.*"mimeType":"image\/png","bytes":495000/)
+    expect(note).not.toContain('iVBORw0KGgo')
+    expect(note.length).toBeLessThan(21_000)
+  })
 
 test('a service that can be asked is asked: no payment is sent twice, whichever way its answer was lost', async () => {
   const paid = new Set<unknown>()

@@ -18,6 +18,7 @@ export {
   type OutcomeFacts,
   type OutcomeStatus,
   ranWith,
+  shortenText,
   whyExpired,
 } from './action/outcome.ts'
 export { type Command, readCommand, shortIdOf } from './commands.ts'

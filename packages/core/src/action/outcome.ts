@@ -77,7 +77,7 @@ export function actionOutcome(action: OutcomeFacts): ActionOutcome | null {
   const { id, error } = action
   // Its program carried it out although it was not allowed here.
   const text = error?.kind === 'ran_elsewhere' ? `${error.message} (${id}).` : outcome?.text
-  return outcome && { ...outcome, text: shortened(text ?? '') }
+  return outcome && { ...outcome, text: shortenText(text ?? '') }
 }
 
 function successText({ description, result = null, resolution, redactedAt }: OutcomeFacts): string {
@@ -132,8 +132,11 @@ export function ranWith({ revision, revised, arguments: args, redactedAt }: Outc
 
 const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ')
 
-/** The notes stand at the end and are short: of a long text, the beginning and the end stay. */
-function shortened(text: string): string {
+/**
+ * A text for a model, without the middle where it is longer than 20,000 characters. The notes stand at the end and are short: the beginning
+ * and the end stay.
+ */
+export function shortenText(text: string): string {
   if (text.length <= MOST_CHARACTERS) return text
   const cut = ' … (shortened; the whole is in the result) … '
   const end = 2_000

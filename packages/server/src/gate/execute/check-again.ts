@@ -9,6 +9,7 @@ import { type Found, foundOf, nextCheckAt } from './checks.ts'
 import { type Answered, askOnce, NO_ANSWER, readFinding } from './reconcile.ts'
 import { retryUntilStored } from './retry.ts'
 import { type FoundOut, settleUnknown } from './settle.ts'
+import { noteOfResult } from './tool-result.ts'
 import { verifyBinding } from './verify-binding.ts'
 
 /** A check that this process does not finish within its tool's timeout and this time is made by another. */
@@ -62,7 +63,7 @@ export async function checkAgain(deps: GateDeps, { row, checks, until }: TakenCh
 
 /** Settles an unknown outcome with what its tool found. The caller of the context is who had it look. */
 export const settleFound = (context: GateContext, row: ActionRow, settled: FoundOut['settled']): Tx<ActionRow | undefined> => {
-  const found = settled.to === 'succeeded' ? `it was carried out. Result: ${JSON.stringify(settled.output)}` : 'it was not carried out.'
+  const found = settled.to === 'succeeded' ? `it was carried out. ${noteOfResult(settled.output)}` : 'it was not carried out.'
   const sentence = `was of unknown outcome. The tool looked: ${found}`
   return settleUnknown(context, row, { settled, resolution: null, sentence, cause: { kind: 'verified', by: context.caller } })
 }

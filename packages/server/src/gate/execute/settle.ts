@@ -1,6 +1,6 @@
 import type { ActionErrorView, ActionEvent, Resolution, Tool } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import type { ActionRow, Tx } from '../../store/index.ts'
+import { type ActionRow, stored, type Tx } from '../../store/index.ts'
 import { type GateContext, openSession } from '../context.ts'
 import { revise } from '../decide/revise.ts'
 import type { Cause } from '../events.ts'
@@ -12,6 +12,7 @@ import type { Settled } from './attempt.ts'
 import { beginChecks, nextCheckAt, withinLongest } from './checks.ts'
 import type { Revalidation } from './revalidate.ts'
 import { enqueueNext } from './start-attempt.ts'
+import { noteOfResult } from './tool-result.ts'
 
 /** An end as the row has it. */
 const columnsOf = (settled: Settled) => {
@@ -142,7 +143,8 @@ export function* settleUnknown(
   return row
 }
 
-function endingOf({ state, result }: ActionRow): string {
-  if (state === 'succeeded') return `succeeded. Result: ${result}`
+function endingOf(row: ActionRow): string {
+  const { state } = row
+  if (state === 'succeeded') return `succeeded. ${noteOfResult(stored.resultOf(row))}`
   return state === 'failed' ? 'failed again' : 'ended without a known outcome'
 }

@@ -1,8 +1,14 @@
-import { resultWithoutMedia, type ToolOutcome } from '@countersign/core'
+import { type JsonValue, resultWithoutMedia, shortenText, type ToolOutcome, withoutMedia } from '@countersign/core'
 import { type ActionRow, stored } from '../../store/index.ts'
 
 /** A result as the text of a message. Its pictures are in the action's result and in what the model is given, and not a third time here. */
 export const toolResultText = (outcome: ToolOutcome): string => JSON.stringify(resultWithoutMedia(outcome))
+
+/**
+ * A result as a part of a note, which every provider gets as plain text with each further step: media by type and size, a long text without
+ * its middle.
+ */
+export const noteOfResult = (result: JsonValue): string => `Result: ${shortenText(JSON.stringify(withoutMedia(result)))}`
 
 /** Asks the model not to try again on its own: the effect may be there already. */
 const UNKNOWN = 'It is not known whether this was carried out. Do not repeat it; a person will find out.'
