@@ -5,7 +5,7 @@ import type { Clock } from '../../packages/server/src/clock.ts'
 import type { ConfigInput } from '../../packages/server/src/config/index.ts'
 import { startReplayServer } from '../../packages/server/src/models/testing/replay-server.ts'
 import type { ApiClient } from '../testing/api-client.ts'
-import { type BrainSpeech, brainSays, resultsHeard } from '../testing/brain-says.ts'
+import { type BrainSpeech, brainHeard, brainSays, resultsHeard } from '../testing/brain-says.ts'
 import { shiftedClock } from '../testing/shifted-clock.ts'
 import { call } from '../testing/talk.ts'
 import { startTarget, type TargetAnswer, type TargetRequest, toolsOf } from '../testing/target.ts'
@@ -262,6 +262,31 @@ test('a client that is closed in the middle leaves an unknown outcome when its h
   expect(items).toContainEqual(
     expect.objectContaining({ kind: 'note', content: expect.stringContaining('Its client says now that it was carried out') }),
   )
+  expect(brainHeard(desk.brain, 2).at(-1)?.content).toContain('Its client says now that it was carried out. Result: {"id":7}')
+})
+
+test('the model is told why an action failed when its client says so late, and why it failed again', async () => {
+  const clock = shiftedClock()
+  await using desk = await startDesk({
+    says: [{ calls: [call('c', 'unkeyed', 'x')] }, { text: 'Nobody knows.' }, { text: 'It failed.' }, { text: 'Again.' }],
+    timeoutMs: 600_000,
+    clock,
+  })
+  const { path } = await desk.beginApproved()
+  const { admin } = desk.server
+  expect(await admin.post(`${path}/claim`)).toMatchObject({ epoch: 1 })
+  await desk.server.restart(() => clock.pass(600_000))
+  expect(await desk.server.admin.get(`${path}?wait=60&until=settled`)).toMatchObject({ state: 'outcome_unknown' })
+  await desk.server.settle()
+  const late = { epoch: 1, error: { kind: 'refused', message: 'The printer is out of paper.', retryable: true } }
+  expect(await desk.server.admin.post(`${path}/result`, late)).toMatchObject({ state: 'failed' })
+  await desk.server.settle()
+  expect(brainHeard(desk.brain, 2).at(-1)?.content).toContain('Its client says now that it failed: The printer is out of paper.')
+  expect(await desk.server.admin.post(`${path}/claim`, { retry: true })).toMatchObject({ epoch: 2 })
+  const again = { epoch: 2, error: { kind: 'refused', message: 'Still no paper.' } }
+  expect(await desk.server.admin.post(`${path}/result`, again)).toMatchObject({ state: 'failed' })
+  await desk.server.settle()
+  expect(brainHeard(desk.brain, 3).at(-1)?.content).toContain('was tried again and failed again: Still no paper.')
 })
 
 test('a restart leaves the hold of a client that is still at work alone', async () => {

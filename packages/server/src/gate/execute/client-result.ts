@@ -9,6 +9,7 @@ import { findVisibleAction } from '../read/visible.ts'
 import { transactOnce } from '../transact-once.ts'
 import { failed, notDone, type Settled, succeeded } from './attempt.ts'
 import { settle, settleUnknown } from './settle.ts'
+import { noteOfResult } from './tool-result.ts'
 
 /** Why the outcome is unknown of what a client claimed and was not heard of again. */
 const NOT_HEARD_OF = 'The client that was to carry this out did not say what came of it.'
@@ -35,7 +36,8 @@ function* takeResult(deps: GateDeps, context: CallerContext, actionId: string, b
     checkpoint('result.storing')
     if (row.state === 'executing') yield* settle(deps, context, row, settled)
     else if (row.state === 'outcome_unknown' && settled.to !== 'outcome_unknown') {
-      const sentence = `was of unknown outcome. Its client says now that it ${settled.to === 'succeeded' ? 'was carried out' : 'failed'}`
+      const ended = settled.to === 'succeeded' ? `was carried out. ${noteOfResult(settled.output)}` : `failed: ${settled.error.message}`
+      const sentence = `was of unknown outcome. Its client says now that it ${ended}`
       yield* settleUnknown(context, row, { settled, resolution: null, sentence, cause: { kind: settled.to, by: caller } })
     }
   }

@@ -146,5 +146,5 @@ export function* settleUnknown(
 function endingOf(row: ActionRow): string {
   const { state } = row
   if (state === 'succeeded') return `succeeded. ${noteOfResult(stored.resultOf(row))}`
-  return state === 'failed' ? 'failed again' : 'ended without a known outcome'
+  return state === 'failed' ? `failed again: ${stored.errorOf(row)?.message ?? 'the reason is not known'}` : 'ended without a known outcome'
 }
