@@ -1,5 +1,7 @@
+import { defineTool } from '@countersign/toolkit'
 import { validateUIMessages } from 'ai'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { CALL, startAiSdk } from '../testing/ai-sdk-server.ts'
 import { expireWaiting } from '../testing/end-deadline.ts'
 import { orderTool } from '../testing/target.ts'
@@ -131,6 +133,53 @@ test('what a tool fills in is on the page before anybody approves it, and where 
     { what: 'free', times: 2 },
     { what: 'x', times: 2 },
   ])
+})
+
+/** Reads whose results are larger than a request to the server may be, in bytes or in values. */
+const largeReads = {
+  picture: { content: 'Taken.', media: [{ type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo'.repeat(60_000) }] },
+  text: 'ü'.repeat(400_000),
+  rows: Array.from({ length: 2_100 }, (_, id) => ({ id, a: 1, b: 2, c: 3, d: 4, e: 5, f: 6, g: 7, h: 8 })),
+}
+
+test('after large results the page can approve: it is sent them without the data of media, and cut where they are long', async () => {
+  const reads = Object.entries(largeReads).map(([name, result]) =>
+    defineTool({ name, description: name, input: z.object({}), effect: 'read', execute: () => result }),
+  )
+  const looks = Object.keys(largeReads).map((name) => ({ tool: `own.${name}`, arguments: {} }))
+  await using it = await startAiSdk([{ calls: [...looks, CALL] }, { text: 'Done.' }], undefined, { own: { tools: reads } })
+  const page = it.open()
+  await page.chat.sendMessage({ text: 'Do it' })
+  const media = [{ type: 'image', mimeType: 'image/png', bytes: 495_000 }]
+  const cut = expect.stringContaining('shortened; the whole is in the result')
+  expect(page.calls.map(({ output }) => output)).toEqual([{ content: 'Taken.', media }, cut, cut, undefined])
+  await page.chat.addToolApprovalResponse({ id: page.calls[3]?.approval?.id ?? '', approved: true })
+  await expect.poll(() => page.finished).toEqual(['tool-calls', 'stop'])
+  expect(page.calls.map(({ state }) => state)).toEqual(Array(4).fill('output-available'))
+  expect(it.target.writes).toHaveLength(1)
+  const [action] = (await it.server.admin.get('/api/actions?tool=own.text')).items
+  expect(action.result).toBe(largeReads.text)
+})
+
+test('after any number of results in one message the page can approve, again and again', async () => {
+  const list = defineTool({
+    ...{ name: 'list', description: 'Lists.', input: z.object({}), effect: 'read' },
+    execute: () => Array.from({ length: 4_500 }, () => '€'),
+  })
+  const reads = Array.from({ length: 12 }, () => ({ tool: 'own.list', arguments: {} }))
+  const script = [{ calls: [...reads, CALL] }, { calls: [...reads, { tool: 'keyed', arguments: { what: 'y' } }] }, { text: 'Done.' }]
+  await using it = await startAiSdk(script, undefined, { own: { tools: [list] } })
+  const page = it.open()
+  await page.chat.sendMessage({ text: 'Do it' })
+  for (const round of [1, 2]) {
+    await expect.poll(() => page.finished).toEqual(Array(round).fill('tool-calls'))
+    const approval = page.calls.find(({ state }) => state === 'approval-requested')?.approval
+    await page.chat.addToolApprovalResponse({ id: approval?.id ?? '', approved: true })
+  }
+  await expect.poll(() => page.finished).toEqual(['tool-calls', 'tool-calls', 'stop'])
+  expect(page.calls.filter(({ output }) => Array.isArray(output))).toHaveLength(1)
+  expect(page.calls.map(({ state }) => state)).toEqual(Array(26).fill('output-available'))
+  expect(it.target.writes).toHaveLength(2)
 })
 
 test('the same decision twice, as after a broken connection, runs nothing twice', async () => {

@@ -3,6 +3,7 @@ import { decidingReason, isSameJson } from '@countersign/core/text'
 import { approvalIdOf, cardOf, readApprovalId } from '../threads/approval-id.ts'
 import { type Chunk, partName } from './chunks.ts'
 import type { ClientMessage } from './read-request.ts'
+import { createResultRoom } from './result-room.ts'
 
 interface Call {
   name: string
@@ -13,6 +14,8 @@ interface Call {
   /** The approval that was requested from the client last. */
   asked?: string | undefined
   isEnded: boolean
+  /** True when its action is known to be settled. */
+  isSettled?: true
 }
 
 export interface CallWriterOptions {
@@ -37,6 +40,7 @@ export type CallEnd = { output: JsonValue } | { error: string } | 'denied'
 
 export function createCallWriter({ send, client }: CallWriterOptions): CallWriter {
   const calls = new Map<string, Call>()
+  const room = createResultRoom()
 
   const idOf = (toolCallId: string, action: Action): string => approvalIdOf(action, calls.get(toolCallId)?.again)
 
@@ -134,9 +138,10 @@ export function createCallWriter({ send, client }: CallWriterOptions): CallWrite
         return end(toolCallId, 'denied')
       }
       if (!wasDecided) respond(toolCallId, call, action, true)
-      if (!isSettled(state)) return
-      if (state === 'succeeded') end(toolCallId, { output: action.result ?? null })
-      else end(toolCallId, { error: action.outcome?.text ?? action.error?.message ?? 'This did not succeed.' })
+      if (!isSettled(state) || call.isSettled) return
+      // Also a result that the client has takes its room of the message.
+      call.isSettled = true
+      end(toolCallId, state === 'succeeded' ? { output: room.outputOf(action) } : { error: room.errorOf(action) })
     },
     end,
     askAgain(actionOf) {
