@@ -139,6 +139,26 @@ test('what depends on an absent argument is not asked for, and proves nothing', 
   expect(await verify(onlyMemo, args)).toEqual({ done: 'unknown' })
 })
 
+test('without the key of the attempt, a question that lacks an argument is not asked: it would find what belongs to others', async () => {
+  answers(200, { cents: 500, memo: 'of somebody else', state: 'paid', tags: ['x'] })
+  const { memo: _, ...args } = ARGS
+  const questions: RouteInput['verify'][] = [
+    { get: '/payments?memo={memo}', done: { state: 'paid' } },
+    { get: '/payments', done: { state: 'paid', memo: '{memo}' } },
+    { get: '/payments?memo=the {memo}', done: { cents: '{cents}' } },
+    { get: '/payments', done: { tags: ['x', '{memo}'] } },
+  ]
+  for (const question of questions) {
+    const before = asked.length
+    expect(await verify({ ...PAY, verify: question }, args)).toEqual({ done: 'unknown' })
+    expect(asked).toHaveLength(before)
+  }
+  answers(200, { memo: 'x', state: 'paid' })
+  expect(await verify({ ...PAY, verify: { get: '/payments?memo={memo}', done: { state: 'paid' } } }, { ...args, memo: 'x' })).toMatchObject({
+    done: true,
+  })
+})
+
 test('a value that could leave the path of the question is refused when it is proposed', () => {
   const route = { ...PAY, path: '/payments', body: { account: '{account}', cents: '{cents}', memo: '{memo}' } }
   expect(open(route).check({ account: '../admin', cents: 1 })).toMatchObject({ ok: false, issues: [{ path: '/account' }] })

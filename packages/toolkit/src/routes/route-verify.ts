@@ -1,6 +1,6 @@
 import { canonicalJson, type JsonObject, type JsonValue, type Verification, type VerifyContext } from '@countersign/core'
 import type { HttpAnswer } from '../http/http-call.ts'
-import { asText, fillJson, type JsonTemplate, member, readJsonTemplate, readTemplate, type Template, textsIn } from '../http/template.ts'
+import { asText, fillJson, type JsonTemplate, member, namesIn, readJsonTemplate, readTemplate, type Template, textsIn } from '../http/template.ts'
 import { buildUrl, readPathTemplate } from '../http/url-template.ts'
 import type { Route } from './route-schema.ts'
 
@@ -57,11 +57,12 @@ interface Service {
 
 /**
  * Asks the service for the outcome of an attempt. Done: it answers, and every field is as declared. Not found: 404. Any other answer proves
- * nothing, because the target may have changed since.
+ * nothing, because the target may have changed since. Without the key of the attempt, a question that lacks an argument is not asked.
  * @throws ToolError when the service cannot be asked.
  */
 export async function verifyRoute(read: ReadVerify, service: Service, given: JsonObject, context: VerifyContext): Promise<Verification> {
   const args = { ...given, [KEY]: context.idempotencyKey }
+  if (!isAboutThis(read, args)) return { done: 'unknown' }
   const query = new URLSearchParams()
   for (const [name, text] of read.query) {
     const value = fillJson({ text }, args)
@@ -79,6 +80,15 @@ export async function verifyRoute(read: ReadVerify, service: Service, given: Jso
   })
   const isDone = wanted.length > 0 && wanted.every(([field, value]) => isSame(field.split('.').reduce(member, body), value))
   return isDone ? { done: true, output: body ?? null } : { done: 'unknown' }
+}
+
+/**
+ * True when the question or its proof names the attempt, or lacks no argument. Without an optional argument, a question such as
+ * `/payments?reference={reference}` would be about the payments of everybody.
+ */
+function isAboutThis(read: ReadVerify, args: JsonObject): boolean {
+  const names = verifyTemplates(read).flatMap(([, template]) => namesIn(template))
+  return names.includes(KEY) || names.every((name) => member(args, name) !== undefined)
 }
 
 const isSame = (found: JsonValue | undefined, wanted: JsonValue): boolean =>
