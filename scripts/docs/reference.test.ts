@@ -114,7 +114,7 @@ test('every setting of gated in Python, fact about a shell command and event of 
 
 test('every event of a remote brain that the server reads is listed, and every tool of a coding agent with its arguments', () => {
   const [, source = ''] = readFileSync(`${ROOT}packages/server/src/models/remote-brain.ts`, 'utf8').split('export function remoteBrain')
-  const [, read = ''] = source.split('switch (event.data.type) {')
+  const [, read = ''] = source.split('switch (event.type) {')
   const names = brainEvents(ROOT).map(([name]) => name.split(' ')[0])
   const handled = [...(read.split('\n}\n')[0] ?? '').matchAll(/^ {6}case '([\w-]+)':/gm)].map(([, name]) => name)
   expect(handled.length).toBeGreaterThan(6)

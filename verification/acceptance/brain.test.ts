@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
 import { MAX_LOOK_UP_CHARACTERS } from '../../packages/server/src/agent/look-ups.ts'
 import type { ConfigInput } from '../../packages/server/src/config/index.ts'
-import { startReplayServer } from '../../packages/server/src/models/testing/replay-server.ts'
-import { brainHeard, brainSays } from '../testing/brain-says.ts'
+import { answerWith, startReplayServer } from '../../packages/server/src/models/testing/replay-server.ts'
+import { brainHeard, brainSays, resultsHeard } from '../testing/brain-says.ts'
+import { decide, waiting } from '../testing/decisions.ts'
+import { call } from '../testing/talk.ts'
+import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 const SECRET = 'brain-secret-0123456789'
@@ -102,6 +105,28 @@ test('what a brain looks up by itself stands at its message, after a restart too
     { role: 'assistant', content: 'Two are late.' },
     { role: 'user', content: 'Sure?' },
   ])
+})
+
+test('a brain is told why its call with a number of 64 bits was refused, and may propose it again', async () => {
+  await using target = await startTarget(() => ({ status: 200 }))
+  await using brains = await startReplayServer()
+  const wrong = answerWith({
+    ...{ status: 200, contentType: 'text/event-stream' },
+    body: new TextEncoder().encode(
+      'data: {"type":"require-action","toolCallId":"a","toolName":"keyed","input":{"what":1234567890123456789}}\n\ndata: {"type":"finish"}\n\n',
+    ),
+  })
+  const replay = brains.play([wrong, brainSays({ calls: [call('b', 'keyed', '1234567890123456789')] }), brainSays({ text: 'Done.' })])
+  await using server = await startTestServer({
+    config: { agents: { desk: { model: `remote/${replay.baseUrl}`, tools: ['*'] } }, tools: toolsOf(target) },
+  })
+  const { id } = await server.admin.post('/api/sessions', {})
+  await server.admin.post(`/api/sessions/${id}/messages`, { content: 'Ship it' })
+  await decide(server, await waiting(server), { verdict: 'approve' })
+  await server.settle()
+  expect(resultsHeard(replay, 1)).toEqual([['a', { error: expect.stringMatching(/^the arguments are not valid: .*1234567890123456789/) }]])
+  expect(target.writes.map(({ body }) => body)).toEqual([{ what: '1234567890123456789' }])
+  expect((await server.admin.get(`/api/sessions/${id}`)).status).toBe('completed')
 })
 
 test('a live reader is sent the look-ups with the whole message', async () => {

@@ -122,6 +122,57 @@ test('look-ups are told before an error too, also when the connection breaks', a
   }
 })
 
+const LONG = '1234567890123456789'
+const line = (event: string): string => `data: ${event}\n\n`
+
+test('a look-up and an event of another protocol may hold a number of 64 bits, any digits and half a character', async () => {
+  const body = [
+    data(lookUp('a', 'find')),
+    line(`{"type":"tool-output-available","toolCallId":"a","output":{"id":${LONG},"score":0.12345678901234567,"big":1e400,"n":12}}`),
+    line(`{"type":"tool-input-available","toolCallId":"b","toolName":"find","input":{"id":${LONG}}}`),
+    line('{"type":"tool-output-available","toolCallId":"b","output":["\\ud83d","\\ude00 x","\\ud83d\\ude00","\\\\ud83d"]}'),
+    line(`{"type":"data-usage","ns":${LONG},"text":"\\uD83D"}`),
+    data({ type: 'text-delta', delta: 'Found.' }, { type: 'finish' }),
+  ]
+  const events = await ask(sse(body.join('')))
+  expect(lookUpsOf(events)).toEqual([
+    { id: 'a', name: 'find', input: {}, output: { id: LONG, score: '0.12345678901234567', big: '1e400', n: 12 } },
+    { id: 'b', name: 'find', input: { id: LONG }, output: ['\ufffd', '\ufffd x', '😀', '\\ud83d'] },
+  ])
+  expect(textOf(events)).toBe('Found.')
+  expect(events.at(-1)).toEqual({ type: 'finish', reason: 'stop' })
+})
+
+test('a character that two deltas share is one character; a half without the other is a replacement character', async () => {
+  const deltas = [
+    '{"type":"text-delta","delta":"Hi \\ud83d"}',
+    '{"type":"reasoning-delta","delta":"\\ud83d"}',
+    '{"type":"text-delta","text":"\\ude00, \\ud83d, \\ude00"}',
+    '{"type":"reasoning-delta","delta":"\\ude01"}',
+    '{"type":"text-delta","content":" \\ud83d"}',
+  ]
+  const events = await ask(sse([...deltas.map(line), data({ type: 'finish' })].join('')))
+  expect(textOf(events)).toBe('Hi 😀, \ufffd, \ufffd \ufffd')
+  expect(events.flatMap((event) => (event.type === 'reasoning' ? event.delta : []))).toEqual(['😁'])
+  for (const event of events) expect(JSON.stringify(event)).not.toContain('\\ud83d')
+})
+
+test('a call is told as its brain wrote it: a number that would be rounded and half a character are not mended', async () => {
+  for (const [input, argumentsText] of [
+    [`{"id":${LONG},"note":"ü"}`, `{"id":${LONG},"note":"ü"}`],
+    [`{"of":[{"score":0.12345678901234567},1e400,2]}`, `{"of":[{"score":0.12345678901234567},1e400,2]}`],
+    ['{"text":"\\ud83d","\\ude00":1}', '{"text":"\\ud83d","\\ude00":1}'],
+    [`"{\\"text\\":\\"\\ud83d\\"}"`, '{"text":"\ud83d"}'],
+  ]) {
+    const event = line(`{"type":"require-action","toolCallId":"c","toolName":"pay","input":${input}}`)
+    const events = await ask(sse(event + data({ type: 'finish' })))
+    expect(callsOf(events).map((call) => call.argumentsText)).toEqual([argumentsText])
+    expect(events.at(-1)).toMatchObject({ type: 'finish', reason: 'tool_calls' })
+  }
+  const elsewhere = line(`{"type":"require-action","at":${LONG},"toolCallId":"c","toolName":"pay","input":{"n":1}}`)
+  expect(callsOf(await ask(sse(elsewhere + data({ type: 'finish' })))).map((call) => call.argumentsText)).toEqual(['{"n":1}'])
+})
+
 test('the history holds each ended look-up with its result, under an id that nothing else has', async () => {
   await using server = await startReplayServer()
   const replay = server.play([sse(data({ type: 'finish' }))])

@@ -11,6 +11,7 @@ import {
 } from '@countersign/core'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { z } from 'zod'
+import { deltaOf, joinHalves, readBrainEvent, writeArguments } from './brain-event.ts'
 import { collectLookUps, type LookUps, lookUpMessages } from './brain-look-ups.ts'
 import { readRetryAfter } from './classify.ts'
 import { describe, modelError, refusalError, toModelError, unsentError } from './errors.ts'
@@ -113,53 +114,57 @@ async function* ask(
   }
 
   const calls: Extract<ModelEvent, { type: 'tool_call' }>[] = []
+  const joined = { text: joinHalves(), reasoning: joinHalves() }
   for await (const message of readEvents(response.body)) {
     if (message === 'too large') {
       yield modelError('model_broken_stream', `${options.id} sent an event larger than 1 MB`, false)
       return
     }
     if (message.data === '[DONE]') break
-    const data = readJson(message.data)
-    const event = BrainEvent.safeParse(typeof data === 'object' && data !== null ? { type: message.event, ...data } : data)
-    if (!event.success) {
+    const read = readBrainEvent(message)
+    if (!read) {
       yield modelError('model_broken_stream', `${options.id} sent an event that is not of its protocol: ${message.data}`)
       return
     }
-    switch (event.data.type) {
+    const { event, written } = read
+    switch (event.type) {
       case 'text-delta':
       case 'reasoning-delta': {
-        const delta = event.data.delta ?? event.data.textDelta ?? event.data.text ?? event.data.content ?? ''
-        if (delta !== '') yield { type: event.data.type === 'text-delta' ? 'text' : 'reasoning', delta }
+        const type = event.type === 'text-delta' ? 'text' : 'reasoning'
+        const delta = joined[type].add(deltaOf(event, written))
+        if (delta !== '') yield { type, delta }
         break
       }
       case 'require-action': {
-        const { toolCallId, toolName: name, input } = event.data
+        const { toolCallId, toolName: name, input } = event
         lookUps.called(toolCallId ?? undefined, name, input)
         const key = `call-${calls.length + 1}`
-        const argumentsText = typeof input === 'string' ? input : input === undefined ? '' : JSON.stringify(input)
+        const argumentsText = writeArguments(input, written ? written.input : input)
         calls.push({ type: 'tool_call', key, ...(toolCallId && { providerCallId: toolCallId }), name, argumentsText })
         yield { type: 'tool_call_start', key, ...(toolCallId && { providerCallId: toolCallId }), name }
         break
       }
       case 'tool-input-available':
-        lookUps.announced(event.data.toolCallId ?? undefined, event.data.toolName, event.data.input ?? {})
+        lookUps.announced(event.toolCallId ?? undefined, event.toolName, event.input ?? {})
         break
       case 'tool-output-available':
-        lookUps.answered(event.data.toolCallId, { output: event.data.output })
+        lookUps.answered(event.toolCallId, { output: event.output })
         break
       case 'tool-output-error':
-        lookUps.answered(event.data.toolCallId, { error: event.data.errorText })
+        lookUps.answered(event.toolCallId, { error: event.errorText })
         break
       case 'finish': {
-        const reason = finishReason(event.data.finishReason ?? event.data.reason, calls.length > 0)
+        const reason = finishReason(event.finishReason ?? event.reason, calls.length > 0)
         const isWhole = reason === 'stop' || reason === 'tool_calls'
+        const rest = joined.text.end()
+        if (rest !== '') yield { type: 'text', delta: rest }
         if (isWhole) yield* calls
         const callIds = calls.map((call) => call.providerCallId ?? '')
         yield { type: 'finish', reason, ...(isWhole && calls.length > 0 && { providerData: { callIds } }) }
         return
       }
       case 'error': {
-        const { error, message: text, errorText } = event.data
+        const { error, message: text, errorText } = event
         yield modelError('model_error', `${options.id} reported an error: ${describe(text ?? errorText ?? error).message}`)
         return
       }
@@ -168,39 +173,6 @@ async function* ask(
   request.signal.throwIfAborted()
   yield modelError('model_broken_stream', `the answer of ${options.id} ended without a finish`)
 }
-
-/** The names that the formats in use have for the text. */
-const Delta = {
-  delta: z.string().optional(),
-  textDelta: z.string().optional(),
-  text: z.string().optional(),
-  content: z.string().optional(),
-}
-
-const BrainEvent = z.union([
-  z.object({ type: z.enum(['text-delta', 'reasoning-delta']), ...Delta }),
-  z.object({
-    type: z.literal('require-action'),
-    toolCallId: z.string().nullish(),
-    toolName: z.string().min(1),
-    input: z.json().optional(),
-  }),
-  z.object({
-    type: z.literal('tool-input-available'),
-    toolCallId: z.string().nullish(),
-    toolName: z.string().min(1),
-    input: z.json().optional(),
-  }),
-  z.object({ type: z.literal('tool-output-available'), toolCallId: z.string().min(1), output: z.json() }),
-  z.object({ type: z.literal('tool-output-error'), toolCallId: z.string().min(1), errorText: z.string() }),
-  z.object({ type: z.literal('finish'), finishReason: z.string().nullish(), reason: z.string().nullish() }),
-  z.object({ type: z.literal('error'), error: z.unknown().optional(), message: z.string().optional(), errorText: z.string().optional() }),
-  // A brain may send more event types (`start`, `text-end`, a look-up in a format of its own); only a malformed event of these types is an
-  // error.
-  z
-    .object({ type: z.string().regex(/^(?!(text-delta|reasoning-delta|require-action|finish|error)$)/) })
-    .transform(() => ({ type: 'other' as const })),
-])
 
 function finishReason(reason: string | null | undefined, hasCalls: boolean): FinishReason {
   switch (reason?.replaceAll('-', '_')) {

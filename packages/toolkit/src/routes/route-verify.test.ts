@@ -154,9 +154,11 @@ test('without the key of the attempt, a question that lacks an argument is not a
     expect(asked).toHaveLength(before)
   }
   answers(200, { memo: 'x', state: 'paid' })
-  expect(await verify({ ...PAY, verify: { get: '/payments?memo={memo}', done: { state: 'paid' } } }, { ...args, memo: 'x' })).toMatchObject({
-    done: true,
-  })
+  expect(await verify({ ...PAY, verify: { get: '/payments?memo={memo}', done: { state: 'paid' } } }, { ...args, memo: 'x' })).toMatchObject(
+    {
+      done: true,
+    },
+  )
 })
 
 test('a value that could leave the path of the question is refused when it is proposed', () => {

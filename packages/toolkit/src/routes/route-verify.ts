@@ -1,6 +1,16 @@
 import { canonicalJson, type JsonObject, type JsonValue, type Verification, type VerifyContext } from '@countersign/core'
 import type { HttpAnswer } from '../http/http-call.ts'
-import { asText, fillJson, type JsonTemplate, member, namesIn, readJsonTemplate, readTemplate, type Template, textsIn } from '../http/template.ts'
+import {
+  asText,
+  fillJson,
+  type JsonTemplate,
+  member,
+  namesIn,
+  readJsonTemplate,
+  readTemplate,
+  type Template,
+  textsIn,
+} from '../http/template.ts'
 import { buildUrl, readPathTemplate } from '../http/url-template.ts'
 import type { Route } from './route-schema.ts'
 
