@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Action } from '@countersign/core'
 import { expect, inject, test } from 'vitest'
+import { parse } from 'yaml'
 import { type ChildServer, startChildServer } from '../testing/child-server.ts'
 import { settled } from '../testing/decisions.ts'
 import { openFaultProxy, throughProxy } from '../testing/fault-proxy.ts'
@@ -51,6 +52,50 @@ onPostgres('a dump that is restored into another database starts held, and a res
   const second = await start(original.url)
   expect((await second.admin.get('/api/hold')).held).toBe(false)
   await expect.poll(() => bodiesOf(target).filter((what) => what === 'u2'), SOON).toEqual(['u2'])
+})
+
+/** The variables that `compose.yaml` sets to a place in the volume of the server, with this folder in its place. */
+function composeEnvironment(dataDir: string): Record<string, string> {
+  const { services } = parse(readFileSync(new URL('../../compose.yaml', import.meta.url), 'utf8'))
+  const variables = Object.entries<string>(services.server.environment).filter(([, value]) => value.startsWith('/data/'))
+  return Object.fromEntries(variables.map(([name, value]) => [name, value.replace('/data', dataDir)]))
+}
+
+onPostgres('with Compose, a dump that is put back into its own database is held, and a restart without that is not', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { path: folder } = stack.use(temporaryFolder())
+  const { url } = stack.use(await openTestDatabase())
+  const dump = stack.use(await openTestDatabase({ isEmpty: true }))
+  const target = stack.use(await startTarget(() => ({ status: 200 })))
+  const start = async () =>
+    stack.use(
+      await startTestServer({
+        config: { tools: toolsOf(target) },
+        place: { dataDir: folder, environment: { DATABASE_URL: url } },
+        environment: composeEnvironment(folder),
+      }),
+    )
+  const first = await start()
+  const { id } = await first.admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'once' } })
+  await first.settle()
+  dumpInto(url, dump.url)
+  await runOn(dump.url, `update action set state = 'approved' where id = '${id}'`)
+  await first.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+  expect((await settled(first, id)).state).toBe('succeeded')
+  await first.stop()
+  const same = await start()
+  expect((await same.admin.get('/api/hold')).held).toBe(false)
+  await same.stop()
+
+  await runOn(url, 'drop schema graphile_worker, countersign_quiet, public cascade; create schema public')
+  dumpInto(dump.url, url)
+  const held = await start()
+  expect(await held.admin.get('/api/hold')).toMatchObject({
+    held: true,
+    why: expect.stringContaining('older than what was already committed'),
+  })
+  await held.settle()
+  expect(bodiesOf(target)).toEqual(['once'])
 })
 
 interface Pair extends AsyncDisposable {

@@ -54,8 +54,8 @@ export const restoreCommand = (environment: Environment): Command =>
     .option('--json', 'print one JSON object: {file, movedTo, …}')
     .addHelpText('after', RESTORE_HELP)
     .action(async (file: string, { force, json, ...flags }: BackupFlags) => {
-      const { database, dataDir } = readSettings(flags, environment)
-      const options = { dataDir, replace: force === true, onProgress: reportProgress(json), environment }
+      const { database } = readSettings(flags, environment)
+      const options = { replace: force === true, onProgress: reportProgress(json), environment }
       const { summary, movedTo } = await restoreDatabase(database, file, options)
       if (json) return void sayJson({ file, movedTo: movedTo ?? null, ...jsonOf(summary) } satisfies JsonOutput<'restore'>)
       if (movedTo !== undefined) say(`The database that was there is now in ${movedTo}.`)

@@ -159,7 +159,6 @@ test('a restore that was interrupted leaves a folder that no server starts on, a
   await expect(eventsIn(target)).rejects.toThrow(/countersign\.db is missing.*countersign\.db\.restoring/)
   expect(
     await restoreDatabase({ kind: 'sqlite', dataDir: target }, backup, {
-      dataDir: target,
       replace: false,
       onProgress: () => undefined,
       environment: {},
@@ -268,7 +267,7 @@ test('a backup and a restore after one that was killed in the middle are not cha
   const target = join(folder.path, 'restored')
   mkdirSync(target)
   leaveHotJournal(join(target, 'countersign.db.restoring-journal'))
-  await restoreDatabase({ kind: 'sqlite', dataDir: target }, file, { ...BACKUP, dataDir: target })
+  await restoreDatabase({ kind: 'sqlite', dataDir: target }, file, BACKUP)
   expect(await eventsIn(target)).toBe(3)
 })
 
@@ -307,7 +306,7 @@ test('a backup that has lost a table is not restored', async () => {
   db.exec('drop table vote')
   db.close()
   const target = join(folder.path, 'restored')
-  const restoring = restoreDatabase({ kind: 'sqlite', dataDir: target }, file, { ...BACKUP, dataDir: target })
+  const restoring = restoreDatabase({ kind: 'sqlite', dataDir: target }, file, BACKUP)
   await expect(restoring).rejects.toThrow('it has no vote')
   expect(existsSync(databaseIn(target))).toBe(false)
 })
@@ -321,7 +320,7 @@ test('a file in the place of the data folder, or of a folder above it, is named 
   for (const dataDir of [notes, join(notes, 'data')]) {
     const words = `the data folder ${dataDir} cannot be made, because a file is in its place: name another with --data`
     await expect(eventsIn(dataDir)).rejects.toThrow(words)
-    await expect(restoreDatabase({ kind: 'sqlite', dataDir }, backup, { ...BACKUP, dataDir })).rejects.toThrow(words)
+    await expect(restoreDatabase({ kind: 'sqlite', dataDir }, backup, BACKUP)).rejects.toThrow(words)
   }
   const look = lookAtDatabase({ kind: 'sqlite', dataDir: notes }, AbortSignal.timeout(300_000))
   await expect(look).rejects.toThrow(`the data folder ${notes} cannot be made`)
@@ -344,7 +343,7 @@ test('a full disk is named by a first start, a backup and a restore, and nothing
   const onDisk = join(disk.path, 'a.backup')
   await expect(backupDatabase({ kind: 'sqlite', dataDir }, onDisk, BACKUP)).rejects.toThrow(`${onDisk} was not written: the disk of`)
   const target = join(disk.path, 'restored')
-  const restoring = restoreDatabase({ kind: 'sqlite', dataDir: target }, file, { ...BACKUP, dataDir: target })
+  const restoring = restoreDatabase({ kind: 'sqlite', dataDir: target }, file, BACKUP)
   await expect(restoring).rejects.toThrow(`nothing was restored: the disk of ${target} is full`)
   expect(existsSync(databaseIn(target))).toBe(false)
   expect(readdirSync(disk.path).filter((name) => name.startsWith('a.backup'))).toEqual([])

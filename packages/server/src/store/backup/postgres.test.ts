@@ -42,7 +42,7 @@ test.skipIf(!pgRestore)('a backup is restored into an older Postgres with the to
   const newer = `#!/bin/sh\nexport LC_ALL=C\n'${pgRestore}' "$@" | awk '/^SET transaction_timeout/ {next} {print} /^SET lock_timeout/ {print "SET transaction_timeout = 0;"}'\n`
   writeFileSync(join(folder.path, 'pg_restore'), newer, { mode: 0o755 })
   const environment = { ...process.env, PATH: `${folder.path}:${process.env.PATH}` }
-  const options = { ...OPTIONS, environment, dataDir: join(folder.path, 'data') }
+  const options = { ...OPTIONS, environment }
   await restoreDatabase({ kind: 'postgres', url: empty.url }, file, options)
   expect(await runOn(empty.url, HELD)).toEqual([{ held: true, bound_at: null }])
 })
@@ -62,7 +62,7 @@ test.skipIf(!pgRestore)('a backup is restored by the owner of a database in whic
   try {
     await backupDatabase({ kind: 'postgres', url: temp.url }, file, OPTIONS)
     const url = Object.assign(new URL(empty.url), { username: role, password: role }).href
-    await restoreDatabase({ kind: 'postgres', url }, file, { ...OPTIONS, dataDir: join(folder.path, 'data') })
+    await restoreDatabase({ kind: 'postgres', url }, file, OPTIONS)
     expect(await runOn(url, HELD)).toEqual([{ held: true, bound_at: null }])
   } finally {
     await runOn(empty.url, `reassign owned by ${role} to current_user; drop owned by ${role}; drop role ${role}`)

@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, renameSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { checkpoint } from '@countersign/toolkit/internal'
 import type { Client } from 'pg'
@@ -78,11 +76,10 @@ const HAS_TABLES = `select exists (select 1 from pg_class as c join pg_namespace
   where c.relkind in ('r', 'p') and n.nspname not like 'pg\\_%' and n.nspname <> 'information_schema') as found`
 
 /**
- * Restores a dump into an empty database, as a whole or not at all, migrates it to this version and holds it. The instance file in the data
- * folder belongs to another database, so it is moved aside.
+ * Restores a dump into an empty database, as a whole or not at all, migrates it to this version and holds it.
  * @throws Error when the dump cannot be used, or the database has tables.
  */
-export async function restorePostgres(url: string, file: string, { dataDir, onProgress, environment }: RestoreOptions): Promise<Restored> {
+export async function restorePostgres(url: string, file: string, { onProgress, environment }: RestoreOptions): Promise<Restored> {
   await checkPostgresBackup(file, environment)
   return withClient(url, async (client) => {
     const { rows: found } = await client.query(HAS_TABLES)
@@ -95,8 +92,6 @@ export async function restorePostgres(url: string, file: string, { dataDir, onPr
     const { rows: known } = await client.query("select 1 from pg_settings where name = 'transaction_timeout'")
     const hasTimeout = known.length > 0
     await restoreHeld(file, applied, { hasTimeout, onProgress, environment: { ...environment, ...connectionOf(url) } })
-    const instance = join(dataDir, 'instance')
-    if (existsSync(instance)) renameSync(instance, `${instance}.before-restore-${Date.now()}`)
     const { rows } = await client.query(SUMMARY_QUERY)
     return { summary: toSummary(rows[0]) }
   })

@@ -143,8 +143,6 @@ function holdFile(file: string): void {
 
 export interface RestoreOptions {
   environment: ToolEnvironment
-  /** Folder of the server's own files. */
-  dataDir: string
   /** True moves a database in the data folder aside; a Postgres database is never replaced. */
   replace: boolean
   onProgress(done: BackupProgress): void
