@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, constants, existsSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
@@ -148,6 +148,27 @@ test('a schedule that finds nothing writes no row, and one that is held changes 
   const store = await openBeside(server.database)
   expect(await store.read(() => settings.findSetting.first({ name: 'archive.last_round' }))).toBeDefined()
   await store.close()
+})
+
+test('a round that is postponed found another archive run; one that cannot open its lock has failed', async () => {
+  using folder = temporaryFolder()
+  await using server = await startTestServer(desk)
+  {
+    const running = await openForArchive(server.database)
+    await using _ = { [Symbol.asyncDispose]: () => running.close() }
+    await using other = await startOn(server, folder.path)
+    other.clock.pass(MINUTE_MS)
+    await other.until('archive.checked', 1)
+    expect([other.of('archive.postponed').length, other.of('archive.failed').length]).toEqual([1, 0])
+  }
+  if (inject('database') !== 'sqlite') return
+  // Like a file of another user, it cannot be opened; root could open that.
+  rmSync(join(server.dataDir, 'archive.lock'))
+  mkdirSync(join(server.dataDir, 'archive.lock'))
+  await using next = await startOn(server, folder.path)
+  next.clock.pass(MINUTE_MS)
+  await next.until('archive.checked', 1)
+  expect([next.of('archive.postponed').length, next.of('archive.failed').length]).toEqual([0, 1])
 })
 
 test('a server whose configuration says so archives a minute after its start, and its data folder stays its own', async () => {

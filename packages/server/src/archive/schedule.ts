@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { recordAudit, SYSTEM } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
-import { type Database, openForArchive, type Store, settings } from '../store/index.ts'
+import { ArchiveInProgress, type Database, openForArchive, type Store, settings } from '../store/index.ts'
 import { type FinishedFile, runArchive } from './run-archive.ts'
 
 /** Soon after the start, but not in the middle of it. */
@@ -30,8 +30,9 @@ interface ArchiveScheduleOptions extends ArchiveSchedule {
 
 /**
  * Archives rows that were settled `olderThanMs` ago, every `everyMs`: once for all processes on a database, and counted across restarts.
- * The next process repeats a round that a killed process left. Each round is logged as `archive.finished` or `archive.failed`; one that
- * wrote files has a row `archived` in the record. Disposal ends it after the current file.
+ * The next process repeats a round that a killed process left. Each round is logged as `archive.finished` or `archive.failed`, or as
+ * `archive.postponed` while another one is running; one that wrote files has a row `archived` in the record. Disposal ends it after the
+ * current file.
  */
 export function startArchiveSchedule(options: ArchiveScheduleOptions): AsyncDisposable {
   const { clock, log, everyMs } = options
@@ -70,7 +71,7 @@ async function makeRound(options: ArchiveScheduleOptions, signal: AbortSignal): 
   }
   if (trouble() !== undefined || !(await isDue())) return
   const beside = await openForArchive(database).catch((error: unknown) => {
-    // Usually because another process is running the round.
+    if (!(error instanceof ArchiveInProgress)) throw error
     log.info({ error }, 'archive.postponed')
   })
   if (!beside) return

@@ -15,7 +15,7 @@ export {
   type PostgresOptions,
 } from './postgres/index.ts'
 export { ahead, changeRights, keepRights, lock, lockKey, lockUnderRights, mapInTurn, type Tx, together } from './query.ts'
-export { DataFolderInUse, openSqlite, ownFolder, type SqliteOptions } from './sqlite/sqlite.ts'
+export { ArchiveInProgress, DataFolderInUse, openSqlite, ownFolder, type SqliteOptions } from './sqlite/sqlite.ts'
 export type { Database, Outbox, Store, StoredEvent } from './store.ts'
 export * as stored from './stored-action.ts'
 export { tellAccess, writesOfOthers } from './tables/access.ts'

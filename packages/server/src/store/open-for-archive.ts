@@ -1,6 +1,6 @@
 import { pg } from './postgres/driver.ts'
 import { openPostgres } from './postgres/index.ts'
-import { openSqliteForArchive } from './sqlite/sqlite.ts'
+import { ArchiveInProgress, openSqliteForArchive } from './sqlite/sqlite.ts'
 import type { Database, Store } from './store.ts'
 
 /** Any number that nothing else uses in the database. */
@@ -12,7 +12,7 @@ const LOCK_NOT_AVAILABLE = '55P03'
 
 /**
  * Opens a database for the archive, which works beside its servers. One run at a time.
- * @throws Error when it cannot be opened or another run is in progress.
+ * @throws ArchiveInProgress; Error when it cannot be opened.
  */
 export async function openForArchive(database: Database): Promise<Store> {
   if (database.kind === 'sqlite') return openSqliteForArchive(database.dataDir)
@@ -29,7 +29,7 @@ export async function openForArchive(database: Database): Promise<Store> {
     await holder.query(`set lock_timeout = ${RELEASED_WITHIN_MS}`)
     await holder.query('select pg_advisory_lock($1)', [ARCHIVE_LOCK]).catch((error: { code?: string }) => {
       if (error.code !== LOCK_NOT_AVAILABLE) throw error
-      throw new Error('this database is being archived already; wait for that to end')
+      throw new ArchiveInProgress('this database')
     })
     const store = await openPostgres({ url, directUrl, onCommitted: () => undefined })
     return {

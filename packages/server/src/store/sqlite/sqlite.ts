@@ -67,6 +67,14 @@ export class DataFolderInUse extends Error {
   }
 }
 
+/** Another archive run holds the lock. */
+export class ArchiveInProgress extends Error {
+  /** @param what The data folder or the database, for the sentence. */
+  constructor(what: string) {
+    super(`${what} is being archived already; wait for that to end`)
+  }
+}
+
 /**
  * Opens (and migrates) the embedded database: `node:sqlite`, WAL, an fsync on every commit. One process owns a data folder at a time.
  * @throws DataFolderInUse; Error when SQLite is too old, the folder cannot be written, the database is newer than this
@@ -89,12 +97,12 @@ export function openSqlite({
 /**
  * Opens the embedded database for the archive: alone, or beside the server that owns the folder. Beside a server, it writes nothing except
  * the removal of archived rows, so that the server's own view of the log stays correct.
- * @throws Error when there is no database, another archive run is in progress, or the server is of another version.
+ * @throws ArchiveInProgress; Error when there is no database, or the server is of another version.
  */
 export function openSqliteForArchive(dataDir: string): Store {
   requireExisting(dataDir)
   const archiver = holdLock(join(dataDir, 'archive.lock'))
-  if (!archiver) throw new Error(`${dataDir} is being archived already; wait for that to end`)
+  if (!archiver) throw new ArchiveInProgress(dataDir)
   const owner = holdLock(join(dataDir, 'owner.lock'))
   const lock = {
     close() {
