@@ -13,6 +13,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { giveToOwner } from './private-files.ts'
 
 /**
  * Syncs the entries of a folder to disk. Until then, a power failure can remove a new or renamed file, even when its content was written.
@@ -55,6 +56,7 @@ const partialOf = (path: string): string => `${path}.${randomBytes(4).toString('
 function writeSynced(path: string, text: string, mode: number): void {
   const handle = openSync(path, 'wx', mode)
   try {
+    giveToOwner(handle, dirname(path))
     // Unlike writeSync, it writes all or throws: on a full disk, a write may store only a part without an error.
     writeFileSync(handle, text)
     fsyncSync(handle)

@@ -1,9 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runCommandLine } from '../../../verification/testing/run-command.ts'
 import { startTestServer, temporaryFolder } from '../../../verification/testing/test-server.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { makePrivateFile } from './private-files.ts'
 
 const talk = {
   config: { agents: { desk: { model: 'scripted/talk.json' } } },
@@ -12,6 +14,7 @@ const talk = {
 }
 const isRoot = process.getuid?.() === 0
 const NOBODY = '65534'
+const DAY_MS = 86_400_000
 
 /** Returns the files below a folder that another user of this machine can read. */
 function readableByOthers(folder: string): string[] {
@@ -81,4 +84,40 @@ test('files that an earlier version left open are tightened at the start, and th
   const told = server.errors.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'files.tightened')
   expect(told.map(({ file }) => file)).toEqual(expect.arrayContaining(['countersign.db', 'record.pem', 'data', 'before-restore-1']))
   expect(told[0]).toMatchObject({ was: expect.stringMatching(/^07?[64]?[45]\d?/), is: expect.stringMatching(/^0[67]00$/) })
+})
+
+test.skipIf(!isRoot)('what root makes in the data folder of another user belongs to that user', async () => {
+  using place = temporaryFolder()
+  const dataDir = join(place.path, 'data')
+  const backup = join(place.path, 'desk.backup')
+  const serve = async (clock: Clock, environment = {}, flags = {}) => {
+    await using server = await startTestServer({ ...talk, clock, flags, place: { dataDir, environment } })
+    const { id } = await server.admin.post('/api/sessions', {})
+    await server.admin.post(`/api/sessions/${id}/messages`, { content: 'Hello' })
+    await server.settle()
+  }
+  const run = async (...args: string[]) => expect(await runCommandLine([...args, '--data', dataDir])).toMatchObject({ code: 0, stderr: '' })
+  await serve({ ...systemClock, nowMs: () => Date.now() - 60 * DAY_MS })
+  await run('backup', backup)
+  execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, dataDir])
+  for (const name of ['owner.lock', 'archive.lock']) rmSync(join(dataDir, name), { force: true })
+  await run('restore', backup, '--force')
+  await run('archive')
+  await serve(systemClock, { COUNTERSIGN_AUDIT_HEAD_FILE: join(dataDir, 'record.head') }, { acceptCopy: true })
+  const made = readdirSync(dataDir, { recursive: true }).map(String)
+  for (const name of ['countersign.db', 'owner.lock', 'archive.lock', 'instance', 'database.state', 'record.head'])
+    expect(made).toContain(name)
+  for (const part of ['before-restore-', '.jsonl.gz', '.manifest.json']) expect(made.join()).toContain(part)
+  expect(made.filter((name) => statSync(join(dataDir, name)).uid !== Number(NOBODY))).toEqual([])
+  expect(statSync(backup).uid).toBe(0)
+})
+
+test.skipIf(!isRoot)('root does not give away the file that a link in the data folder leads to', () => {
+  using place = temporaryFolder()
+  const [dataDir, target] = [join(place.path, 'data'), join(place.path, 'target')]
+  mkdirSync(dataDir)
+  execFileSync('chown', [`${NOBODY}:${NOBODY}`, dataDir])
+  symlinkSync(target, join(dataDir, 'archive.lock'))
+  makePrivateFile(join(dataDir, 'archive.lock'))
+  expect(statSync(target).uid).toBe(0)
 })

@@ -1,4 +1,4 @@
-import { accessSync, chmodSync, closeSync, constants, lstatSync, openSync, readdirSync } from 'node:fs'
+import { accessSync, chmodSync, closeSync, constants, fchownSync, fstatSync, lstatSync, openSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Logger } from 'pino'
 
@@ -6,6 +6,36 @@ import type { Logger } from 'pino'
 const PRIVATE_FILE = 0o600
 const PRIVATE_FOLDER = 0o700
 const OTHERS = 0o077
+
+/**
+ * Gives what root has just made in somebody else's folder to the owner of the folder. A server that runs as that user could neither open it
+ * nor start: a command that an administrator runs makes files in its data folder.
+ * @param handle Of what was made. A name could lead elsewhere by now: its owner may put a link in its place.
+ */
+export function giveToOwner(handle: number, folder: string): void {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = statSync(folder)
+  if (uid === 0) return
+  try {
+    fchownSync(handle, uid, gid)
+  } catch (error) {
+    // In a container, root may have to leave it as it is.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) throw error
+  }
+}
+
+/** The same for a file or folder that was made under a name. Nobody may have the file open: see {@link makePrivateFile}. */
+export function giveNamedToOwner(path: string): void {
+  if (process.getuid?.() !== 0) return
+  const handle = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  try {
+    const found = fstatSync(handle)
+    // A file with a second name may be one of somebody else.
+    if (found.isDirectory() || found.nlink === 1) giveToOwner(handle, dirname(path))
+  } finally {
+    closeSync(handle)
+  }
+}
 
 /**
  * Creates an empty file that only its owner reads and writes, whatever the umask is. An existing file stays as it is, and is not opened:
@@ -18,7 +48,24 @@ export function makePrivateFile(file: string): void {
     accessSync(file, constants.R_OK | constants.W_OK)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    createFile(file)
+  }
+}
+
+function createFile(file: string): void {
+  let handle: number
+  try {
+    handle = openSync(file, 'wx', PRIVATE_FILE)
+  } catch (error) {
+    // Another process made it meanwhile, or a link leads to where nothing is.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
     closeSync(openSync(file, 'a', PRIVATE_FILE))
+    return
+  }
+  try {
+    giveToOwner(handle, dirname(file))
+  } finally {
+    closeSync(handle)
   }
 }
 

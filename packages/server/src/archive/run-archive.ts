@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { makeDurableFolder } from '../durable-files.ts'
+import { giveNamedToOwner } from '../private-files.ts'
 import { type ArchiveFileRow, archive, type EventRow, events, type Store, seen, settings, type Tx } from '../store/index.ts'
 import { type Batch, collect, emptyBatch, type Progress } from './collect.ts'
 import { type FileEnd, type FileHead, FORMAT, hashOf, NO_HASH, sealLine } from './line.ts'
@@ -51,7 +52,9 @@ export async function runArchive(options: ArchiveOptions): Promise<FinishedFile[
   const folder = resolve(options.folder)
   const database = await databaseId(store)
   await requireOwnFiles(store, folder)
+  const isNew = !existsSync(folder)
   makeDurableFolder(folder)
+  if (isNew) giveNamedToOwner(folder)
   await clearLeftovers(store, database)
   await writeManifest(store, folder, database)
   const finished: FinishedFile[] = []

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { syncFolder } from '../durable-files.ts'
+import { giveToOwner } from '../private-files.ts'
 
 export interface WrittenFile {
   /** Hex, of the bytes as they stand in the file. */
@@ -21,7 +22,7 @@ export function writeCompressed(path: string, texts: AsyncIterable<string>): Pro
   const hash = createHash('sha256')
   let bytes = 0
   return removedOnError(`${path}.partial`, async (partial) => {
-    const file = await open(partial, 'w', 0o600)
+    const file = await makeFile(partial)
     try {
       await pipeline(Readable.from(texts), createGzip(), async (chunks: AsyncIterable<Buffer>) => {
         for await (const chunk of chunks) {
@@ -46,7 +47,7 @@ export function writeCompressed(path: string, texts: AsyncIterable<string>): Pro
 /** Writes a text under a name, whole or not at all. */
 export const writeWhole = (path: string, text: string): Promise<void> =>
   removedOnError(`${path}.partial`, async (partial) => {
-    const file = await open(partial, 'w', 0o600)
+    const file = await makeFile(partial)
     try {
       await file.writeFile(text)
       await file.sync()
@@ -56,6 +57,14 @@ export const writeWhole = (path: string, text: string): Promise<void> =>
     await rename(partial, path)
     syncFolder(dirname(path))
   })
+
+/** Makes a file in the place of what a run left that was killed. */
+async function makeFile(partial: string): Promise<FileHandle> {
+  await rm(partial, { force: true })
+  const file = await open(partial, 'wx', 0o600)
+  giveToOwner(file.fd, dirname(partial))
+  return file
+}
 
 /**
  * Writes a file, and deletes the unfinished one on an error. On a full disk, an unfinished file would keep the disk full, and no decision could

@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { syncFolder } from '../durable-files.ts'
+import { giveToOwner } from '../private-files.ts'
 import type { Mark } from '../store/index.ts'
 
 /** The identity of a file, independent of its name: a copy has another one. */
@@ -62,9 +63,10 @@ export function writeWitness(
   databaseFile: string | undefined,
 ): WitnessFile {
   const temporary = `${file}.new`
-  writeFileSync(temporary, '', { mode: 0o600 })
-  const fd = openSync(temporary, 'r+')
+  rmSync(temporary, { force: true })
+  const fd = openSync(temporary, 'wx+', 0o600)
   try {
+    giveToOwner(fd, dirname(file))
     const witness = placeOf(temporary)
     const write = (places: Witness['files']) => writeSync(fd, padded({ id, epoch, files: places }), 0, HALF_BYTES, 0)
     const files = databaseFile === undefined ? null : { witness, database: placeOf(databaseFile) }

@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { syncFolder } from '../durable-files.ts'
+import { giveNamedToOwner, makePrivateFile } from '../private-files.ts'
 import { fileInPlaceOf } from './sqlite/errors.ts'
 
 /** Returns the path of the embedded database in a data folder. */
@@ -92,6 +93,7 @@ export function isOwnFile(dataDir: string, file: string): boolean {
 export function moveAside(dataDir: string, why: 'lost' | 'before-restore'): string {
   const aside = join(dataDir, `${why}-${new Date().toISOString().replaceAll(':', '-')}`)
   mkdirSync(aside, { mode: 0o700 })
+  giveNamedToOwner(aside)
   for (const name of DATABASE_FILES) if (existsSync(join(dataDir, name))) renameSync(join(dataDir, name), join(aside, name))
   return aside
 }
@@ -171,7 +173,8 @@ export function keepState(dataDir: string, position: number): StateKeeper {
 /** Undefined where there is no room for the file: the server then runs without it. */
 function openState(file: string): number | undefined {
   try {
-    return openSync(file, existsSync(file) ? 'r+' : 'wx', 0o600)
+    makePrivateFile(file)
+    return openSync(file, 'r+')
   } catch {
     return undefined
   }
