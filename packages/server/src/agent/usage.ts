@@ -1,4 +1,4 @@
-import type { ModelMessage, ModelRequest, ModelTool, Usage } from '@countersign/core'
+import { type ModelMessage, type ModelRequest, type ModelTool, resultWithoutMedia, type Usage } from '@countersign/core'
 import type { ModelCallRow, RunRow } from '../store/index.ts'
 import type { Budget } from './agent.ts'
 
@@ -16,10 +16,14 @@ const sizes = new WeakMap<object, number>()
 function sizeOf(value: ModelMessage | ModelTool['inputSchema']): number {
   const known = sizes.get(value)
   if (known !== undefined) return known
-  const size = JSON.stringify(value).length
+  const size = JSON.stringify(isToolResult(value) ? resultWithoutMedia(value.outcome) : value).length
   sizes.set(value, size)
   return size
 }
+
+/** Of these only the text is counted: a model does not get a picture, or pays for its pixels, not for its Base64. */
+const isToolResult = (value: ModelMessage | ModelTool['inputSchema']): value is Extract<ModelMessage, { role: 'tool' }> =>
+  'role' in value && value.role === 'tool'
 
 /** Estimates the tokens of a step from its characters, for a provider that does not say. @param saidCharacters Of text and arguments. */
 export function estimateUsage({ instructions, messages, tools }: ModelRequest, saidCharacters: number): StepUsage {
