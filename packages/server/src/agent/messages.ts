@@ -197,5 +197,10 @@ function* addUserMessage(
 /** A session's title: the first words said in it. */
 export const titleFrom = (content: string): string => {
   const line = content.trim().replaceAll(/\s+/g, ' ')
-  return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1).trimEnd()}…`
+  return line.length <= TITLE_LENGTH
+    ? line
+    : `${line
+        .slice(0, TITLE_LENGTH - 1)
+        .toWellFormed()
+        .trimEnd()}…`
 }

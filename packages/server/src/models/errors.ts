@@ -13,7 +13,7 @@ const MAX_MESSAGE_CHARACTERS = 600
  * recognised any more: nothing before it cuts a provider's words.
  */
 export const cutMessage = (message: string): string =>
-  message.length > MAX_MESSAGE_CHARACTERS ? `${message.slice(0, MAX_MESSAGE_CHARACTERS)}…` : message
+  message.length > MAX_MESSAGE_CHARACTERS ? `${message.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed()}…` : message
 
 /** Creates an `error` event. By default only failures of the network or the provider that may be temporary are retryable. */
 export const modelError = (

@@ -368,6 +368,15 @@ test('what the brain says went wrong is an error with its words', async () => {
   }
 })
 
+test('an error that is cut does not end in half of a character', async () => {
+  for (const before of ['', 'x']) {
+    const [event] = await ask(sse(data({ type: 'error', error: before + '😀'.repeat(600) })))
+    if (event?.type !== 'error') throw new Error('no error')
+    expect(event.message).toHaveLength(601)
+    expect(event.message.isWellFormed()).toBe(true)
+  }
+})
+
 test('a refusal, a page, a broken event and an absent brain are told apart', async () => {
   expect(await ask(sse('{"error":"bad key"}', { status: 401, contentType: 'application/json' }))).toMatchObject([
     { type: 'error', code: 'model_refused_request', retryable: false, message: expect.stringContaining('bad key') },
