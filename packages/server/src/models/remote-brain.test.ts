@@ -298,6 +298,34 @@ test('the next request carries the call and its result, by the id the brain gave
   })
 })
 
+test('of the media in results a brain gets the newest with each step, up to a limit, and of others type and size', async () => {
+  await using server = await startReplayServer()
+  const replay = server.play(Array(2).fill(sse(data({ type: 'finish' }))))
+  const image = (characters: number) => ({ type: 'image', mimeType: 'image/png', data: 'A'.repeat(characters) })
+  const history = (results: JsonValue[]): ModelMessage[] =>
+    results.flatMap((value, at): ModelMessage[] => [
+      { role: 'assistant', content: '', toolCalls: [{ id: `c${at}`, name: 'shot', arguments: {} }] },
+      { role: 'tool', toolCallId: `c${at}`, toolName: 'shot', outcome: { type: 'output', value } },
+    ])
+  const model = await openModel(`remote/${replay.baseUrl}`, {})
+  const sent = async (results: JsonValue[]) => {
+    await collect(model, { messages: history(results) })
+    const body = replay.requests.at(-1)?.body as { messages: { role: string; content: string }[] }
+    return body.messages.flatMap(({ role, content }) => (role === 'tool' ? [JSON.parse(content)] : []))
+  }
+  const small = await sent(Array.from({ length: 25 }, () => ({ content: 'Taken.', media: [image(400)] })))
+  const left = {
+    content: 'Taken.',
+    media: [{ type: 'image', mimeType: 'image/png', bytes: 300, note: expect.stringContaining('left out') }],
+  }
+  expect(small).toEqual([...Array(5).fill(left), ...Array(20).fill({ content: 'Taken.', media: [image(400)] })])
+  const [first, second, last] = await sent([{ media: [image(8)] }, { media: [image(5_000_000), image(40)] }, { media: [image(4_000_000)] }])
+  expect(last).toEqual({ media: [image(4_000_000)] })
+  expect(second.media).toEqual([expect.objectContaining({ bytes: 3_750_000 }), expect.objectContaining(image(40))])
+  expect(second.media[0]).not.toHaveProperty('data')
+  expect(first).toEqual({ media: [image(8)] })
+})
+
 test('a call whose id came twice in the conversation goes back by ours', async () => {
   await using server = await startReplayServer()
   const again = sse(data(REQUIRE_ACTION, { type: 'finish' }))

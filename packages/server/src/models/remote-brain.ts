@@ -7,7 +7,6 @@ import {
   type ModelEvent,
   type ModelMessage,
   type ModelRequest,
-  toolResultValue,
 } from '@countersign/core'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { z } from 'zod'
@@ -17,6 +16,7 @@ import { readRetryAfter } from './classify.ts'
 import { describe, modelError, refusalError, toModelError, unsentError } from './errors.ts'
 import { historyProblem } from './history.ts'
 import { readJson } from './json.ts'
+import { planResults } from './tool-media.ts'
 import { watchWire } from './watch.ts'
 
 const MAX_EVENT_CHARACTERS = 1024 * 1024
@@ -191,11 +191,12 @@ function finishReason(reason: string | null | undefined, hasCalls: boolean): Fin
 
 function toBody(model: string, { instructions, messages, tools, conversation, agent, user }: ModelRequest): JsonObject {
   const { idOf, lookUpId } = brainIds(model, messages)
+  const resultOf = planResults(messages)
   const shaped = messages.flatMap((message): JsonObject | JsonObject[] => {
     if (message.role === 'user') return { role: 'user', content: message.content }
     if (message.role === 'tool') {
       const { outcome } = message
-      const content: JsonValue = outcome.type === 'declined' ? { denied: true, reason: outcome.reason } : toolResultValue(outcome)
+      const content: JsonValue = outcome.type === 'declined' ? { denied: true, reason: outcome.reason } : resultOf(outcome)
       return { role: 'tool', tool_call_id: idOf(message.toolCallId), content: JSON.stringify(content) }
     }
     const toolCalls = message.toolCalls.map((call) => ({

@@ -1,5 +1,14 @@
 import type { LanguageModelV4FilePart, LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
-import { type ModelMessage, mediaOfOutcome, resultWithoutMedia, type ToolMedia, type ToolOutcome } from '@countersign/core'
+import {
+  type JsonObject,
+  type JsonValue,
+  type ModelMessage,
+  mediaOfOutcome,
+  resultWithoutMedia,
+  type ToolMedia,
+  type ToolOutcome,
+  toolResultValue,
+} from '@countersign/core'
 
 /** The media types that a provider accepts, and where: in the result of a tool, or in a message after the results of a step. */
 export interface MediaSupport {
@@ -26,6 +35,35 @@ export const MEDIA = {
 const MAX_PARTS = 20
 const MAX_CHARACTERS = 8_000_000
 
+const LEFT_OUT = 'left out here: newer ones take its room'
+
+/** The media of a history that are sent with a step. @param isTaken True for one that the model takes. */
+function newestMedia(messages: readonly ModelMessage[], isTaken: (media: ToolMedia) => boolean): ReadonlySet<ToolMedia> {
+  const newest = new Set<ToolMedia>()
+  let characters = 0
+  for (const message of messages.toReversed()) {
+    if (message.role !== 'tool') continue
+    for (const media of mediaOfOutcome(message.outcome)) {
+      if (!isTaken(media) || newest.size >= MAX_PARTS || characters + media.data.length > MAX_CHARACTERS) continue
+      newest.add(media)
+      characters += media.data.length
+    }
+  }
+  return newest
+}
+
+/**
+ * Returns the results of a history as a remote brain gets them: media as the tool gave them while they are among the newest, others by type
+ * and size.
+ */
+export function planResults(messages: readonly ModelMessage[]): (outcome: ToolOutcome) => JsonValue {
+  const newest = newestMedia(messages, () => true)
+  return (outcome) => {
+    if (mediaOfOutcome(outcome).every((media) => newest.has(media))) return toolResultValue(outcome)
+    return resultWithoutMedia(outcome, (media): JsonObject => (newest.has(media) ? { data: media.data } : { note: LEFT_OUT }))
+  }
+}
+
 type Place = 'inResult' | 'after' | { note: string }
 
 /** Places the results of a history for one provider. */
@@ -42,18 +80,12 @@ export interface MediaPlan {
  */
 export function planMedia(messages: readonly ModelMessage[], support: MediaSupport = {}): MediaPlan {
   const places = new Map<ToolMedia, Place>()
-  let parts = 0
-  let characters = 0
-  for (const message of messages.toReversed()) {
+  const newest = newestMedia(messages, (media) => typeof placeOf(media, support) === 'string')
+  for (const message of messages) {
     if (message.role !== 'tool') continue
     for (const media of mediaOfOutcome(message.outcome)) {
       const place = placeOf(media, support)
-      const isSent = typeof place === 'string'
-      const fits = parts < MAX_PARTS && characters + media.data.length <= MAX_CHARACTERS
-      places.set(media, isSent && !fits ? { note: 'left out here: newer ones take its room' } : place)
-      if (!isSent || !fits) continue
-      parts++
-      characters += media.data.length
+      places.set(media, typeof place === 'string' && !newest.has(media) ? { note: LEFT_OUT } : place)
     }
   }
   const sentAt = (outcome: ToolOutcome, place: Place) => mediaOfOutcome(outcome).filter((media) => places.get(media) === place)
