@@ -119,6 +119,23 @@ test('an open inbox is told to read its list again when a delegation to its pers
   expect((await del.send('GET', `/api/actions/${id}`)).status).toBe(404)
 })
 
+test('one person delegates to another ten times at once and no more, also by requests at the same moment, and the newest lender counts', async () => {
+  await using it = await start()
+  const { server, fay, del, bot } = it
+  const mal = await server.as({ name: 'Mal', kind: 'person', roles: [] })
+  const { id } = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' } })
+  const body = { to: del.principal.id, expiresIn: 'PT1H' }
+  const answers = await Promise.all(Array.from({ length: 30 }, () => mal.send('POST', '/api/delegations', { body })))
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(10)
+  const refused = answers.filter(({ status }) => status !== 201).map(({ status, body: { code, detail } }) => ({ status, code, detail }))
+  const detail = '10 delegations from Mal to Del are in force: end one of them first'
+  expect(refused).toEqual(Array(20).fill({ status: 400, code: 'bad_request', detail }))
+  await fay.post('/api/delegations', body)
+  expect((await del.get('/api/actions?mine=true')).items.map((action: { id: string }) => action.id)).toEqual([id])
+  const approved = await del.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+  expect(approved.votes).toMatchObject([{ by: { id: del.principal.id }, for: { id: fay.principal.id } }])
+})
+
 /** The server is told of the end so long before it, and waits for it. */
 const SOON_MS = 500
 

@@ -58,12 +58,12 @@ export async function openLentRights({ store, hub, clock, principal }: LentRight
 
 /** `endsAt` is when the first of them ends by itself. */
 function* lentTo(id: string, nowMs: number): Tx<{ shows: string; endsAt: number | undefined }> {
-  const delegated = yield* delegations.delegationsTo.all({ to_id: id, now: nowMs })
+  const lenders = yield* delegations.lendersTo.all({ to_id: id, now: nowMs })
   const invited = yield* participants.invitationsOf.first({ principal_id: id })
-  const ends = delegated.map(({ expires_at }) => expires_at)
-  const lent = yield* mapInTurn(delegated, function* (row) {
-    const lender = yield* principals.findPrincipal.first({ id: row.from_id })
-    return [row.id, lender?.roles]
+  const ends = lenders.map(({ ends_at }) => ends_at)
+  const lent = yield* mapInTurn(lenders, function* ({ from_id, first_id }) {
+    const lender = yield* principals.findPrincipal.first({ id: from_id })
+    return [first_id, lender?.roles]
   })
   return {
     shows: JSON.stringify([invited?.count, invited?.newest, lent]),

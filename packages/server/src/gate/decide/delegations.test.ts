@@ -6,9 +6,10 @@ import { openBareGate, rowOf } from '../../../../../verification/testing/bare-ga
 import { hurriedClock } from '../../../../../verification/testing/open-gate.ts'
 import { openTempSqlite, raw } from '../../../../../verification/testing/temp-store.ts'
 import { compilePolicy, fixedPolicies } from '../../policy/index.ts'
-import { events, principals } from '../../store/index.ts'
+import { delegations, events, newId, principals } from '../../store/index.ts'
 import { listWaitingFor } from '../read/inbox-query.ts'
 import { viewVotes } from '../read/view.ts'
+import { lenderIdsOf } from './rights.ts'
 
 const person = (name: string, ...roles: string[]): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles })
 const [fay, gil, hal, vic, wil, both, root] = [
@@ -316,6 +317,60 @@ test('a delegate reads again what an action would change, as whoever may vote do
   expect(await refresh()).toMatchObject({ id, state: 'proposed', revision: 1 })
   await desk.gate.endDelegation(lent.id, { principal: fay })
   await expect(refresh()).rejects.toMatchObject({ code: 'forbidden' })
+})
+
+test('many delegations of one person hide nobody else’s: each lender counts once', async () => {
+  await using desk = await open({})
+  const id = await desk.propose()
+  // As many as an earlier version took.
+  await desk.store.transact(function* () {
+    for (let at = 0; at < 1_001; at++) {
+      yield* delegations.insertDelegation.run({
+        id: newId('del', desk.nowMs()),
+        ...{ from_id: both.id, to_id: wil.id, made_by: both.id, reason: null },
+        ...{ created_at: desk.nowMs(), expires_at: desk.nowMs() + 86_400_000, revoked_at: null, revoked_by: null },
+      })
+    }
+  })
+  desk.pass(1)
+  await desk.lend(fay, wil)
+  expect(await desk.vote(id, wil)).toBe('approved')
+  expect(await desk.store.read(() => lenderIdsOf(wil, desk.nowMs()))).toEqual([both.id, fay.id])
+})
+
+test('at most ten delegations from one person to another are in force, and only ones in force count', async () => {
+  await using desk = await open({})
+  const lent = []
+  for (let at = 0; at < 10; at++) lent.push(await desk.lend(fay, vic))
+  const refused = { code: 'bad_request', message: '10 delegations from fay to vic are in force: end one of them first' }
+  await expect(desk.lend(fay, vic)).rejects.toMatchObject(refused)
+  await expect(desk.lend(fay, vic, root), 'nor by an admin').rejects.toMatchObject(refused)
+  await desk.lend(gil, vic)
+  await desk.lend(fay, wil)
+  await desk.gate.endDelegation(lent[0]?.id ?? '', { principal: fay })
+  await desk.lend(fay, vic)
+  await expect(desk.lend(fay, vic)).rejects.toMatchObject(refused)
+  desk.pass(86_400_000)
+  await desk.lend(fay, vic)
+})
+
+test('a vote counts by the oldest of several delegations, and no longer than it lasts', async () => {
+  await using desk = await open({ quorum: 2 })
+  const oldest = await desk.lend(fay, vic)
+  const id = await desk.propose()
+  expect(await desk.vote(id, vic)).toBe('proposed')
+  desk.pass(1)
+  const newer = await desk.lend(fay, vic)
+  const counts = async () => {
+    const row = await rowOf(desk.store, id)
+    return (await desk.store.read(() => viewVotes(row, desk.nowMs())))?.map((vote) => vote.counts !== false)
+  }
+  expect(await counts()).toEqual([true])
+  await desk.gate.endDelegation(newer.id, { principal: fay })
+  expect(await counts()).toEqual([true])
+  await desk.lend(fay, vic)
+  await desk.gate.endDelegation(oldest.id, { principal: fay })
+  expect(await counts(), 'the other one was given after the vote').toEqual([false])
 })
 
 test('nothing is granted by a vote in the place of another', async () => {

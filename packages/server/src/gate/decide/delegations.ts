@@ -1,6 +1,6 @@
 import { CountersignError, type Delegation, type DelegationBody, durationMs, type Principal } from '@countersign/core'
 import { recordAudit } from '../../audit/index.ts'
-import { changeRights, type DelegationRow, delegations, newId, principals, type Tx, tellAccess } from '../../store/index.ts'
+import { changeRights, type DelegationRow, delegations, lockKey, newId, type PrincipalRow, principals, type Tx, tellAccess } from '../../store/index.ts'
 import { type Caller, requireAllRoles, requireOwnSignIn, requireScope, requireStanding } from '../caller.ts'
 import type { GateDeps } from '../gate.ts'
 import { isoTime, viewPrincipal } from '../read/view.ts'
@@ -20,7 +20,7 @@ function requirePerson(principal: Principal): void {
 /**
  * Lets one person vote in the place of another for a time.
  * @throws CountersignError `forbidden` for an agent, for a key that leaves out a role of its person, and for who names somebody else's place and is no admin; `not_found` for an unknown
- * person; `bad_request` for oneself.
+ * person; `bad_request` for oneself, and when {@link delegations.MOST_FROM_ONE} from the one to the other are in force.
  */
 export async function createDelegation(deps: GateDeps, body: DelegationBody, caller: Caller): Promise<Delegation> {
   const { principal } = caller
@@ -37,9 +37,11 @@ export async function createDelegation(deps: GateDeps, body: DelegationBody, cal
   }
   if (from === body.to) throw new CountersignError('bad_request', 'to: a delegation is from one person to another')
   return transactOnce(deps, caller, function* ({ outbox, nowMs }) {
+    // One after the other, so that their number stays below the limit.
+    yield* lockKey(`delegation ${from} ${body.to}`)
     yield* requireStanding(caller, nowMs)
     if (from === principal.id) yield* requireAllRoles(principal, 'delegate anything')
-    for (const id of [from, body.to]) yield* requireKnownPerson(id)
+    yield* requireFew(yield* requireKnownPerson(from), yield* requireKnownPerson(body.to), nowMs)
     const row: DelegationRow = {
       id: newId('del', nowMs),
       from_id: from,
@@ -59,13 +61,22 @@ export async function createDelegation(deps: GateDeps, body: DelegationBody, cal
   })
 }
 
-function* requireKnownPerson(id: string): Tx<void> {
+/** More would change nothing, and each delegation is read whenever it is looked up who votes in whose place. */
+function* requireFew(from: PrincipalRow, to: PrincipalRow, nowMs: number): Tx<void> {
+  const most = delegations.MOST_FROM_ONE
+  const found = yield* delegations.countFromOne.first({ from_id: from.id, to_id: to.id, now: nowMs })
+  if (Number(found?.count ?? 0) < most) return
+  throw new CountersignError('bad_request', `${most} delegations from ${from.name} to ${to.name} are in force: end one of them first`)
+}
+
+function* requireKnownPerson(id: string): Tx<PrincipalRow> {
   const found = yield* principals.findPrincipal.first({ id })
   if (found?.kind !== 'person') throw new CountersignError('not_found', `there is no person ${id}`)
   if (found.host_id !== null)
     throw new CountersignError('forbidden', `${found.name} is known from embed tokens only, and votes for nobody else`)
   if (found.disabled_at !== null)
     throw new CountersignError('forbidden', `${found.name} is disabled: nobody votes in their place, and they vote for nobody`)
+  return found
 }
 
 /**

@@ -50,8 +50,8 @@ interface Lenders {
 }
 
 function* findLenders(principal: Principal, nowMs: number): Tx<Lenders> {
-  const delegated = yield* delegations.delegationsTo.all({ to_id: principal.id, now: nowMs })
-  return { ids: delegated.map(({ from_id }) => from_id), leftOut: delegated.length === 0 ? [] : yield* rolesLeftOut(principal) }
+  const lenders = yield* delegations.lendersTo.all({ to_id: principal.id, now: nowMs })
+  return { ids: lenders.map(({ from_id }) => from_id), leftOut: lenders.length === 0 ? [] : yield* rolesLeftOut(principal) }
 }
 
 /**
@@ -65,9 +65,8 @@ export function* lenderIdsOf(principal: Principal, nowMs: number): Tx<readonly s
 
 /** When the oldest delegation was given by which `voter` votes in the place of `lender` now; undefined where there is none. */
 export function* lentSince(voter: string, lender: string, nowMs: number): Tx<number | undefined> {
-  const lent = yield* delegations.delegationsTo.all({ to_id: voter, now: nowMs })
-  const times = lent.filter(({ from_id }) => from_id === lender).map(({ created_at }) => created_at)
-  return times.length > 0 ? Math.min(...times) : undefined
+  const lenders = yield* delegations.lendersTo.all({ to_id: voter, now: nowMs })
+  return lenders.find(({ from_id }) => from_id === lender)?.lent_at
 }
 
 /**

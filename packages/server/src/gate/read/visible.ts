@@ -1,7 +1,7 @@
 import { CountersignError, type Principal, personOf } from '@countersign/core'
-import { type ActionRow, actions, delegations, type SessionRow, stored, type Tx, visibility } from '../../store/index.ts'
+import { type ActionRow, actions, type SessionRow, stored, type Tx, visibility } from '../../store/index.ts'
 import { seesAll } from '../caller.ts'
-import { findRight } from '../decide/rights.ts'
+import { findRight, lenderIdsOf } from '../decide/rights.ts'
 
 /**
  * Returns the reader by which the store filters; undefined for a reader who sees everything. Roles are the reader's own: a person who votes
@@ -14,8 +14,8 @@ export const readerOf = (principal: Principal): visibility.Reader | undefined =>
 }
 
 /** True for a person with a vote on the action, in their own right or by delegation. An action that policy allowed has no votes. */
-function* hasVoteOn(row: ActionRow, principal: Principal, nowMs: number): Tx<boolean> {
-  return stored.wasAsked(row) && (yield* findRight(row, principal, nowMs)).refusal === undefined
+function* hasVoteOn(row: ActionRow, principal: Principal, nowMs: number, lenders?: readonly string[]): Tx<boolean> {
+  return stored.wasAsked(row) && (yield* findRight(row, principal, nowMs, lenders)).refusal === undefined
 }
 
 /**
@@ -33,10 +33,10 @@ export function* visibleAmong(principal: Principal, actionIds: readonly string[]
   const reader = readerOf(principal)
   if (!reader) return new Set(actionIds)
   const visible = yield* visibility.visibleAmong(reader, actionIds)
-  const standsIn = (yield* delegations.delegationsTo.all({ to_id: principal.id, now: nowMs })).length > 0
-  for (const id of standsIn ? actionIds : []) {
+  const lenders = yield* lenderIdsOf(principal, nowMs)
+  for (const id of lenders.length > 0 ? actionIds : []) {
     const row = visible.has(id) ? undefined : yield* actions.findAction.first({ id })
-    if (row && (yield* hasVoteOn(row, principal, nowMs))) visible.add(id)
+    if (row && (yield* hasVoteOn(row, principal, nowMs, lenders))) visible.add(id)
   }
   return visible
 }

@@ -22,16 +22,49 @@ export const findDelegation = question<{ id: string }, DelegationRow>((db, p) =>
 
 const isInForce = (dialect: Dialect, now: number) => sql<boolean>`expires_at > ${dialect.nowMs(now)}`
 
-/** The delegations to a person that are in force, the oldest first. */
-export const delegationsTo = question<{ to_id: string; now: number }, DelegationRow>((db, p, dialect) =>
+/** One person in whose place another votes, by all their delegations to that one. */
+interface Lender {
+  from_id: string
+  /** The oldest delegation, and when it was given. */
+  first_id: string
+  lent_at: number
+  /** When the first of the delegations expires. */
+  ends_at: number
+}
+
+/**
+ * The people whose delegations to a person are in force, the earliest first. Each is listed once, however often they delegated: otherwise
+ * many delegations of one person would hide everybody else's behind the limit.
+ */
+export const lendersTo = question<{ to_id: string; now: number }, Lender>((db, p, dialect) =>
   db
     .selectFrom('delegation')
-    .selectAll()
+    .select((eb) => [
+      'from_id',
+      eb.fn.min('id').as('first_id'),
+      eb.fn.min('created_at').as('lent_at'),
+      eb.fn.min('expires_at').as('ends_at'),
+    ])
     .where('to_id', '=', p.to_id)
     .where('revoked_at', 'is', null)
     .where(isInForce(dialect, p.now))
-    .orderBy('id')
+    .groupBy('from_id')
+    .orderBy('first_id')
     .limit(lit(1_000)),
+)
+
+/** How many delegations from one person to another can be in force. */
+export const MOST_FROM_ONE = 10
+
+/** The number of delegations from one person to another that are in force. */
+export const countFromOne = question<{ from_id: string; to_id: string; now: number }, { count: number }>((db, p, dialect) =>
+  db
+    .selectFrom('delegation')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('to_id', '=', p.to_id)
+    .where('from_id', '=', p.from_id)
+    .where('revoked_at', 'is', null)
+    .where(isInForce(dialect, p.now)),
 )
 
 /** A delegation that was given before a vote and lasted until `at`, whatever became of it since. */
