@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
+import type { LogLevel } from '../../packages/server/src/config/index.ts'
 import { type KnownPerson, startSignInService } from '../testing/sign-in-service.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
@@ -14,16 +15,18 @@ const ADA: KnownPerson = {
   email: 'ada@desk.example',
   groups: ['cs-approvers', 'finance', 'admin'],
 }
+/** A group as a directory names it. */
+const VIEWERS = 'CN=Countersign-Viewers,OU=Security Groups,OU=Groups,DC=corp,DC=example,DC=com'
 
 /** Starts a server behind https, and the provider that people sign in with. */
-async function startDesk(environment: Record<string, string> = { COUNTERSIGN_PUBLIC_URL: CONSOLE }) {
+async function startDesk(environment: Record<string, string> = { COUNTERSIGN_PUBLIC_URL: CONSOLE }, logLevel: LogLevel = 'error') {
   const service = await startSignInService(`${CONSOLE}/sign-in/callback`, `${CONSOLE}/`)
   const oidc = {
     issuer: service.issuer,
     clientId: service.clientId,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a configuration file names a variable.
     clientSecret: '${OIDC_SECRET}',
-    roles: { 'cs-approvers': 'approver', 'cs-admins': ['admin', 'approver'] },
+    roles: { 'cs-approvers': 'approver', 'cs-admins': ['admin', 'approver'], [VIEWERS]: 'viewer' },
     everyone: ['staff'],
   }
   const server = await startTestServer({
@@ -33,6 +36,7 @@ async function startDesk(environment: Record<string, string> = { COUNTERSIGN_PUB
     },
     scripts: { talk: [{ text: 'Hi.' }] },
     environment: { OIDC_SECRET: service.clientSecret, ...environment },
+    logLevel,
   })
   service.person = ADA
   const page = (cookie?: string) => server.with({ origin: CONSOLE, ...(cookie !== undefined && { cookie }) })
@@ -128,6 +132,23 @@ test('a person signs in with the provider, is the same one next time, and has th
   expect((await desk.page(first.cookie).get('/api/me')).principal.roles).toEqual(['admin', 'approver', 'cs-admins', 'staff'])
   desk.service.person = { ...ADA, sub: 'ada-2' }
   expect((await desk.signIn()).answer.body.principal.id).not.toBe(principal.id)
+})
+
+test('somebody with very many groups or long ones has the roles they map to, the log names the groups left out, and an admin changes their roles', async () => {
+  await using desk = await startDesk(undefined, 'warn')
+  const { server, service } = desk
+  const many = Array.from({ length: 230 }, (_, at) => `group-${String(at).padStart(3, '0')}`)
+  const long = `CN=${'x'.repeat(64)}`
+  service.person = { ...ADA, groups: [...many, long, VIEWERS, 'cs-approvers'] }
+  const { id, roles } = (await desk.signIn()).answer.body.principal
+  expect(roles).toEqual(['approver', 'cs-approvers', ...many.slice(0, 199), 'staff', 'viewer'])
+  const logged = server.errors.filter((line) => line.includes('sign_in.groups_left_out')).map((line) => JSON.parse(line))
+  expect(logged).toMatchObject([{ person: id, count: 32, groups: [long, ...many.slice(199, 218)] }])
+  const body = { roles: [...roles, 'auditors'], was: roles }
+  expect(await server.admin.send('PATCH', `/api/people/${id}`, { body })).toMatchObject({ status: 200, body: { providedRoles: roles } })
+  // In another order they are the same roles: the record would name a change.
+  service.person = { ...ADA, groups: ['cs-approvers', VIEWERS, ...many.toReversed()] }
+  expect((await desk.signIn()).answer.body.principal.roles).toEqual([...body.roles].sort())
 })
 
 test('with a sign-in service nobody is the local person, and a cookie from before is nobody’s', async () => {

@@ -28,7 +28,8 @@ export const PersonDetails = z.object({
 })
 export type PersonDetails = z.infer<typeof PersonDetails>
 
-const Roles = z.array(z.string().min(1).max(64)).max(200)
+/** A sign-in service can give somebody 200 groups, and more roles by the configured mapping. */
+const Roles = z.array(z.string().min(1).max(64)).max(1_000)
 
 export const ChangePersonBody = z.strictObject({
   /** All roles that the person has from then on. */

@@ -5,6 +5,8 @@ import type { OidcSettings } from '../config/index.ts'
 /** Roles that decide, see everything or start agents: a group of that name at the sign-in service does not give them by itself. */
 const OUR_ROLES = ['admin', 'approver', 'viewer', 'member', 'agent']
 const MAX_GROUPS = 200
+/** As long as a role can be in a policy. */
+const MAX_ROLE_LENGTH = 64
 
 /** The claims of a sign-in service about a person. */
 export type Claims = Readonly<Record<string, unknown>> & { sub: string }
@@ -23,25 +25,32 @@ export function personIdsOf(sub: string, issuer: string, own: string): [string, 
 
 /**
  * Returns the person that a sign-in service identifies. Their groups are roles under the group's own name; built-in roles come from the
- * configured mapping only.
+ * configured mapping only. All groups are looked up there, whatever their length and number. Those that become roles are chosen in sorted
+ * order, so that they are the same ones when the service lists the groups in another order.
+ * @returns `leftOut`: the groups that gave no role because they are too long or too many.
  * @param id The same one for the same issuer and subject, even when their name or address changes: see {@link personIdsOf}.
  */
-export function personFrom(id: string, claims: Claims, { groupsClaim, roles, everyone }: Omit<OidcSettings, 'issuer'>): Principal {
+export function personFrom(id: string, claims: Claims, { groupsClaim, roles, everyone }: Omit<OidcSettings, 'issuer'>): Provided {
   const groups = groupsOf(claims[groupsClaim])
-  const mapped = groups.flatMap((group) => (Object.hasOwn(roles, group) ? (roles[group] ?? []) : []))
-  const named = groups.filter((group) => !OUR_ROLES.includes(group))
+  const isMapped = (group: string) => Object.hasOwn(roles, group)
+  const mapped = groups.filter(isMapped).flatMap((group) => roles[group] ?? [])
+  const ownNames = groups.filter((group) => !OUR_ROLES.includes(group))
+  const named = new Set(ownNames.filter((group) => group.length <= MAX_ROLE_LENGTH).slice(0, MAX_GROUPS))
   return {
-    id,
-    kind: 'person',
-    name: nameOf(claims),
-    roles: [...new Set([...everyone, ...mapped, ...named])].sort(),
+    person: { id, kind: 'person', name: nameOf(claims), roles: [...new Set([...everyone, ...mapped, ...named])].sort() },
+    leftOut: ownNames.filter((group) => !named.has(group) && !isMapped(group)),
   }
 }
 
-const groupsOf = (claim: unknown): string[] =>
-  (Array.isArray(claim) ? claim : [claim])
-    .filter((group): group is string => typeof group === 'string' && group.length > 0 && group.length <= 64)
-    .slice(0, MAX_GROUPS)
+interface Provided {
+  person: Principal
+  leftOut: readonly string[]
+}
+
+const groupsOf = (claim: unknown): string[] => {
+  const listed: unknown[] = Array.isArray(claim) ? claim : [claim]
+  return [...new Set(listed.filter((group) => typeof group === 'string' && group !== ''))].sort() as string[]
+}
 
 /**
  * Returns a readable name: without characters that are invisible or change the reading direction. An address that the service has not

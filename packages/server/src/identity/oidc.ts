@@ -25,6 +25,10 @@ import { type Claims, personFrom, personIdsOf } from './oidc-person.ts'
 import { createSeal } from './seal.ts'
 import { SIGN_IN_SECONDS } from './sign-in-time.ts'
 
+/** The log names at most this many of the groups that gave no role, each by its first characters. */
+const MOST_LOGGED = 20
+const MOST_CHARACTERS = 200
+
 /** The state that a browser carries through a sign-in, sealed. */
 const Begun = z.object({
   state: z.string(),
@@ -128,7 +132,12 @@ export function createSignInService({ settings, store, clock, log, secret, netwo
         throw new CountersignError('unauthenticated', 'the answer of the sign-in service was not accepted: begin again')
       })
       const ids = personIdsOf(claims.sub, settings.issuer, config.serverMetadata().issuer)
-      return { principal: personFrom(await storedIdOf(store, ids), claims, settings), idToken, returnTo: begun.returnTo }
+      const { person, leftOut } = personFrom(await storedIdOf(store, ids), claims, settings)
+      if (leftOut.length > 0) {
+        const groups = leftOut.slice(0, MOST_LOGGED).map((group) => group.slice(0, MOST_CHARACTERS))
+        log.warn({ person: person.id, count: leftOut.length, groups }, 'sign_in.groups_left_out')
+      }
+      return { principal: person, idToken, returnTo: begun.returnTo }
     },
 
     async endSessionUrl(idToken, backTo) {

@@ -1,6 +1,16 @@
 import { CountersignError, type Delegation, type DelegationBody, durationMs, type Principal } from '@countersign/core'
 import { recordAudit } from '../../audit/index.ts'
-import { changeRights, type DelegationRow, delegations, lockKey, newId, type PrincipalRow, principals, type Tx, tellAccess } from '../../store/index.ts'
+import {
+  changeRights,
+  type DelegationRow,
+  delegations,
+  lockKey,
+  newId,
+  type PrincipalRow,
+  principals,
+  type Tx,
+  tellAccess,
+} from '../../store/index.ts'
 import { type Caller, requireAllRoles, requireOwnSignIn, requireScope, requireStanding } from '../caller.ts'
 import type { GateDeps } from '../gate.ts'
 import { isoTime, viewPrincipal } from '../read/view.ts'
