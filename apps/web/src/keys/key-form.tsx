@@ -21,8 +21,10 @@ export function KeyForm({ onMade }: { onMade: (key: CreatedKey) => void }) {
   const [kind, setKind] = useState<Kind>('person')
   const make = useMutation({
     mutationFn: (data: FormData) => {
+      // A role may have spaces: a group of the sign-in service is a role under its own name.
       const roles = textOf(data, 'roles')
-        .split(/[\s,]+/)
+        .split(',')
+        .map((role) => role.trim())
         .filter((role) => role !== '')
       const scopes = (Object.keys(SCOPES) as (keyof typeof SCOPES)[]).filter((scope) => data.has(scope))
       const expiresIn = textOf(data, 'expiresIn')
@@ -54,7 +56,7 @@ export function KeyForm({ onMade }: { onMade: (key: CreatedKey) => void }) {
           </select>
         </label>
         <label>
-          Roles
+          Roles (separated by commas)
           <input key={kind} name="roles" defaultValue={ROLES[kind]} autoComplete="off" spellCheck={false} />
         </label>
         <label className="filters-row">

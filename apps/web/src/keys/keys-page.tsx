@@ -12,6 +12,7 @@ import { fullTime } from '../time/relative.ts'
 import { Button, CopyButton, LoadedRows, useList } from '../ui/index.ts'
 import { ShownOnce } from '../ui/shown-once.tsx'
 import { KeyForm } from './key-form.tsx'
+import { carriedRoles, rolesText } from './roles-text.ts'
 import '../ui/pages.css'
 
 /** `/keys`: who has a key, what it may be used for, and making and revoking them. For admins. */
@@ -86,6 +87,7 @@ function MadeKey({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
       <p className="mono" data-testid="key-text">
         {key}
       </p>
+      <p className="muted">It carries {rolesText(made.principal.roles, 'the ')}.</p>
       <p>
         <CopyButton text={key} /> <Button onClick={onClose}>I have it</Button>
       </p>
@@ -95,14 +97,14 @@ function MadeKey({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
 
 function KeyRow({ held, onRevoke }: { held: Key; onRevoke: () => void }) {
   const online = useOnline()
-  const { id, name, principal, roles, scopes, embedRoles, createdAt, createdBy, expiresAt, lastUsedAt, revokedAt, acceptedAt } = held
+  const { id, name, principal, scopes, embedRoles, createdAt, createdBy, expiresAt, lastUsedAt, revokedAt, acceptedAt } = held
   const isUnaccepted = (principal.kind === 'person' || embedRoles !== null) && acceptedAt === null
   return (
     <li className="row-card" data-testid="key" data-revoked={revokedAt !== null}>
       <div className="row-head">
         <strong>{showInvisible(name)}</strong>
         <span className="muted">
-          {principal.kind} · {rolesText(roles ?? principal.roles)}
+          {principal.kind} · {rolesText(carriedRoles(held))}
         </span>
         {isUnaccepted && revokedAt === null && <span className="badge-text">Not accepted: read-only</span>}
         {revokedAt === null ? (
@@ -129,9 +131,6 @@ function KeyRow({ held, onRevoke }: { held: Key; onRevoke: () => void }) {
     </li>
   )
 }
-
-const rolesText = (roles: readonly string[]): string =>
-  roles.length === 0 ? 'no roles' : `${roles.length === 1 ? 'role' : 'roles'} ${showInvisible(roles.join(', '))}`
 
 /** Shows the scopes of a key. */
 function usesOf(scopes: Key['scopes'], embedRoles: Key['embedRoles']): string {

@@ -1,15 +1,18 @@
 import type { Key } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { carriedRoles, rolesText } from '../keys/roles-text.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { fullTime } from '../time/relative.ts'
-import { Button, Failure, Notice, useList } from '../ui/index.ts'
+import { Button, Failure, Notice, useList, useReadOn } from '../ui/index.ts'
 
 /** Keys that somebody else made for this person. They only read until this person accepts them here. */
 export function UnacceptedKeys() {
   const { client, me } = useServices()
   const keys = useList(['keys', 'own'], (cursor, signal) => client.keys.own({ cursor }, { signal }))
+  // The ones to accept may be behind many others.
+  useReadOn(keys, true)
   const waiting = keys.data?.filter(({ acceptedAt, revokedAt }) => acceptedAt === null && revokedAt === null) ?? []
   if (waiting.length === 0) return null
   return (
@@ -53,9 +56,17 @@ function UnacceptedKey({ held, mayAccept }: { held: Key; mayAccept: boolean }) {
       <p className="muted">
         Made <time dateTime={held.createdAt}>{fullTime(held.createdAt)}</time>
         {held.createdBy && ` by ${showInvisible(held.createdBy.name)}`}
-        {held.scopes === null ? ' · for all that you may' : ` · only to read and to ${held.scopes.join(', ')}`}
+        {' · '}
+        {usesOf(held)}
       </p>
       <Failure of={accept.error} />
     </li>
   )
+}
+
+/** Returns what the holder of the key could do as its person. */
+function usesOf(held: Key): string {
+  const { scopes, roles } = held
+  const use = scopes === null ? 'for all that you may' : `only to ${['read', ...scopes].join(', ')}`
+  return roles === null ? use : `${use}, with ${rolesText(carriedRoles(held), 'the ')}`
 }

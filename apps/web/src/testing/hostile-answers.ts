@@ -264,7 +264,10 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
     'GET /api/audit/seal': () => ({ body: make(wire.AuditSealView, 'AuditSealView', { 'problem.since': SINCE, 'memory.since': SINCE }) }),
     'GET /api/audit/key': () => ({ body: make(wire.AuditKeyView, 'AuditKeyView') }),
     'GET /api/keys': () =>
-      list(make(wire.Key, 'Key', { revokedAt: null, scopes: ['decide'] }), make(wire.Key, 'Key', { id: 'key_000002' })),
+      list(
+        make(wire.Key, 'Key', { revokedAt: null, scopes: ['decide'], 'principal.roles': [text('Key.roles.0')] }),
+        make(wire.Key, 'Key', { id: 'key_000002' }),
+      ),
     'POST /api/keys': () => ({
       status: 201,
       body: {
@@ -304,7 +307,15 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
     'GET /api/people/prn_to': () => ({
       body: make(wire.PersonDetails, 'PersonDetails', { id: 'prn_to', hasFixedRoles: false }),
     }),
-    'GET /api/keys/own': () => list(make(wire.Key, 'Key.own', { id: 'key_000004', acceptedAt: null, revokedAt: null })),
+    'GET /api/keys/own': () =>
+      list(
+        make(wire.Key, 'Key.own', {
+          id: 'key_000004',
+          acceptedAt: null,
+          revokedAt: null,
+          'principal.roles': [text('Key.own.roles.0')],
+        }),
+      ),
     'GET /api/delegations': () =>
       list(
         make(wire.Delegation, 'Delegation', {

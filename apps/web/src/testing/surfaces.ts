@@ -394,7 +394,7 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
       await page.getByRole('button', { name: 'Revoke' }).first().click()
       await page.getByRole('alertdialog').waitFor()
     },
-    shows: ['Key.name', 'Key.roles.0', 'Key.createdBy.name', 'CreatedKey.principal.name'],
+    shows: ['Key.name', 'Key.roles.0', 'Key.createdBy.name', 'CreatedKey.principal.name', 'CreatedKey.principal.roles.0'],
   },
   webhooks: {
     at: '/webhooks',
@@ -473,7 +473,7 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
       await page.getByRole('alertdialog').getByRole('button', { name: 'Sign out' }).click()
       await page.getByRole('alertdialog').getByRole('alert').waitFor()
     },
-    shows: ['problem.console', 'Key.own.name', 'Key.own.createdBy.name'],
+    shows: ['problem.console', 'Key.own.name', 'Key.own.roles.0', 'Key.own.createdBy.name'],
   },
   'no such action': { at: '/actions/act_lost', steps: (page) => page.getByRole('alert').waitFor(), shows: ['problem.action'] },
   'no such session': { at: '/sessions/ses_lost', steps: (page) => page.getByRole('alert').waitFor(), shows: ['problem.session'] },

@@ -67,7 +67,7 @@ export const Key = z.object({
   id: z.string(),
   name: z.string(),
   principal: Principal,
-  /** Null for all that its principal has. */
+  /** The roles that it was made for: it carries those of them that its principal still has. Null for all that its principal has. */
   roles: z.array(z.string()).nullable(),
   scopes: z.array(KeyScope).nullable(),
   /** The roles that its embed tokens may carry; null for a key that makes none. */
