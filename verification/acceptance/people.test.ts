@@ -1,10 +1,12 @@
 import type { Action } from '@countersign/core'
+import { sql } from 'kysely'
 import { expect, inject, test } from 'vitest'
 import { disablePerson } from '../../packages/server/src/identity/people.ts'
 import { openBeside } from '../../packages/server/src/store/index.ts'
 import type { ApiClient } from '../testing/api-client.ts'
 import { signInWithKey } from '../testing/sign-in.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
+import { raw } from '../testing/temp-store.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 import { startTwoServers } from '../testing/two-servers.ts'
 
@@ -56,6 +58,13 @@ test('a disabled person is out at once: keys, agents, consoles and open streams 
   expect((await console.get('/api/me')).principal.name).toBe('Lea')
   using stream = await lea.stream('/api/events')
   using atConsole = await console.stream('/api/events')
+  // Another one ended by itself two days ago, and its row is still there.
+  await consoleOf(server, leaKey.key)
+  const [last] = (await lea.get('/api/console-sessions')).items
+  const beside = await openBeside(server.database)
+  const longAgo = Date.now() - 2 * 86_400_000
+  await beside.transact(() => raw(sql`update console_session set seen_at = ${longAgo}, created_at = ${longAgo} where id = ${last.id}`))
+  await beside.close()
 
   const shown = await disable(admin, lea.principal.id)
   expect(shown).toMatchObject({ name: 'Lea', disabledAt: expect.any(String), disabledBy: { name: 'Ada' }, keys: [], consoleSessions: [] })
@@ -201,7 +210,7 @@ test('nobody disables themselves or changes their own roles; of two admins who d
   const [left, gone] = both[0]?.status === 200 ? [admin, lea] : [lea, admin]
   // A request of theirs that was authenticated a moment before has no effect.
   const store = await openBeside(server.database)
-  const late = store.transact((outbox) => disablePerson(outbox, left.principal.id, gone.principal, Date.now()))
+  const late = store.transact((outbox) => disablePerson({ outbox, by: gone.principal, nowMs: Date.now(), signedIn: 0 }, left.principal.id))
   await expect(late).rejects.toMatchObject({ code: 'forbidden' })
   await store.close()
   // The bootstrap key belongs to a person like any other.

@@ -255,7 +255,7 @@ test('where the process that disabled somebody died right after it, their run en
   await asked(desk, 1)
   const store = await openBeside(server.database)
   const admin = { ...(await server.admin.get('/api/me')).principal, roles: ['admin'] }
-  await store.transact((outbox) => disablePerson(outbox, lea.principal.id, admin, Date.now()))
+  await store.transact((outbox) => disablePerson({ outbox, by: admin, nowMs: Date.now(), signedIn: 0 }, lea.principal.id))
   await store.close()
   hold.resolve({ calls: [call('a', 'keyed')] })
   await expect.poll(() => saidIn(server, sessionId)).toContainEqual(expect.stringMatching(STOPPED))

@@ -62,7 +62,10 @@ export function peopleRoutes(app: App, deps: HttpDeps): void {
     async (request) => {
       const caller = callerOf(request)
       const { id } = request.params
-      await changePerson(deps, caller, (outbox, by, now) => disablePerson(outbox, id, by, now))
+      await changePerson(deps, caller, function* (outbox, by, nowMs) {
+        const signedIn = yield* deps.consoleSessions.countIn(id, nowMs)
+        yield* disablePerson({ outbox, by, nowMs, signedIn }, id)
+      })
       // Their votes no longer count already. A repeat after a crash finds what is left.
       await gate.voidVotesOf(id, caller)
       await agentLoop.endRunsOf(id)

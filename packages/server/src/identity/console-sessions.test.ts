@@ -16,6 +16,7 @@ async function openSessions({ store }: TempStore) {
   const clock = manualClock()
   const accepted = new Set<SignedInHow>(['local', 'key', 'oidc'])
   const keys = new Map([['hash-of-a-key', { ...ana, roles: [] }]])
+  const keyEnds = new Map<string, number>()
   const uses: string[] = []
   const disk = { isFull: false }
   const one = () =>
@@ -35,7 +36,8 @@ async function openSessions({ store }: TempStore) {
       // biome-ignore lint/correctness/useYield: a transaction that asks nothing
       keyStanding: function* (hash) {
         const principal = keys.get(hash)
-        return principal && { principal }
+        const endsAt = keyEnds.get(hash)
+        return endsAt !== undefined && clock.nowMs() >= endsAt ? undefined : principal && { principal, endsAt }
       },
     })
   /** Resolves when activity of the session has been recorded. */
@@ -45,7 +47,7 @@ async function openSessions({ store }: TempStore) {
         interval: 2,
       })
       .toSatisfy((at) => Number(at) === clock.nowMs())
-  return { clock, disk, accepted, keys, uses, noted, here: one(), there: one() }
+  return { clock, disk, accepted, keys, keyEnds, uses, noted, here: one(), there: one() }
 }
 
 test.each(STORES)('a session ends after its idle time and after its longest time, whatever is done in it ($database)', async ({ open }) => {
@@ -207,5 +209,26 @@ test.each(STORES)(
     await store.transact(() => raw(sql`delete from console_session`))
     await passes(0)
     expect(await notified()).toEqual([])
+  },
+)
+
+test.each(STORES)(
+  'a session that a key opened is listed with the end of the key, and only valid sessions are counted ($database)',
+  async ({ open }) => {
+    await using temp = await open()
+    const { clock, keyEnds, here } = await openSessions(temp)
+    const now = clock.nowMs()
+    await here.begin({ principal: ana, how: 'key', keyHash: 'hash-of-a-key' })
+    const ends = async () => (await here.list(ana.id, { before: undefined, limit: 10 })).map(({ endsAt }) => Date.parse(endsAt) - now)
+    expect(await ends()).toEqual([12 * HOUR])
+    keyEnds.set('hash-of-a-key', now + HOUR)
+    expect(await ends()).toEqual([HOUR])
+    await here.begin({ principal: ana, how: 'local' })
+    const count = () => temp.store.read(() => here.countIn(ana.id, clock.nowMs()))
+    expect(await count()).toBe(2)
+    clock.pass(HOUR)
+    expect(await count(), 'its key has expired').toBe(1)
+    clock.pass(11 * HOUR + 1)
+    expect(await count(), 'nobody was there for 12 hours').toBe(0)
   },
 )

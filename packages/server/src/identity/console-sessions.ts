@@ -65,6 +65,8 @@ export interface ConsoleSessions {
    * Returns a page of a person's open sessions, newest first. A session that is no longer valid appears only as the position of a cursor.
    */
   list(principalId: string, page: { before: string | undefined; limit: number }): Promise<ListedSession[]>
+  /** Counts a person's sessions that are valid. @param now The time of the transaction, epoch ms. */
+  countIn(principalId: string, now: number): Tx<number>
   /** Ends a session of this person. Returns false when they have no such open session. */
   endOne(principalId: string, id: string): Promise<boolean>
   /** Ends all sessions of this person but one. */
@@ -95,6 +97,8 @@ const ofSession = ({ principal, kind, name, roles, person_id }: consoleSessions.
   person_id,
 })
 
+/** Nobody has as many sessions. */
+const MOST_COUNTED = 10_000
 /** Sorts after every id. */
 const LAST_ID = '~'
 const SECRET = /^[\w-]{43}$/
@@ -127,6 +131,26 @@ export function createConsoleSessions({
     if (found.key_hash === null) return { principal: principals.readPrincipal(ofSession(found)), endsAt }
     const key = yield* keyStanding(found.key_hash, now)
     return key && { ...key, endsAt: Math.min(endsAt, key.endsAt ?? endsAt) }
+  }
+
+  function* listIn(principalId: string, page: { before: string; limit: number }, now: number): Tx<ListedSession[]> {
+    const place = { seenAfter: now - limits.idleMs, beganAfter: now - limits.maxMs, ...page }
+    const listed: ListedSession[] = []
+    for (const row of yield* consoleSessions.listConsoleSessions.all({ principal_id: principalId, ...place })) {
+      const { id, how, key_hash, created_at, seen_at } = row
+      // Looking at a session is no use of its key.
+      const key = key_hash === null ? undefined : yield* keyStanding(key_hash, now)
+      const endsAt = Math.min(seen_at + limits.idleMs, created_at + limits.maxMs, key?.endsAt ?? Number.POSITIVE_INFINITY)
+      listed.push({
+        id,
+        how,
+        createdAt: new Date(created_at).toISOString(),
+        seenAt: new Date(seen_at).toISOString(),
+        endsAt: new Date(endsAt).toISOString(),
+        isGood: accepts(how) && (key_hash === null || key !== undefined),
+      })
+    }
+    return listed
   }
 
   return {
@@ -205,25 +229,10 @@ export function createConsoleSessions({
       })
     },
 
-    async list(principalId, { before = LAST_ID, limit }) {
-      const now = clock.nowMs()
-      const place = { seenAfter: now - limits.idleMs, beganAfter: now - limits.maxMs, before, limit }
-      return store.read(function* (): Tx<ListedSession[]> {
-        const listed: ListedSession[] = []
-        for (const row of yield* consoleSessions.listConsoleSessions.all({ principal_id: principalId, ...place })) {
-          const { id, how, key_hash, created_at, seen_at } = row
-          listed.push({
-            id,
-            how,
-            createdAt: new Date(created_at).toISOString(),
-            seenAt: new Date(seen_at).toISOString(),
-            endsAt: new Date(Math.min(seen_at + limits.idleMs, created_at + limits.maxMs)).toISOString(),
-            // Looking at a session is no use of its key.
-            isGood: accepts(how) && (key_hash === null || (yield* keyStanding(key_hash, now)) !== undefined),
-          })
-        }
-        return listed
-      })
+    list: (principalId, { before = LAST_ID, limit }) => store.read(() => listIn(principalId, { before, limit }, clock.nowMs())),
+
+    *countIn(principalId, now) {
+      return (yield* listIn(principalId, { before: LAST_ID, limit: MOST_COUNTED }, now)).filter(({ isGood }) => isGood).length
     },
 
     async endOne(principalId, id) {

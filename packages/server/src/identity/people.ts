@@ -37,10 +37,14 @@ export interface Ended {
 /**
  * Disables a person: their keys and those of their agents and services, their console sessions, grants and delegations end in this
  * transaction, in every process. Enabling the person again restores none of it. Their votes no longer count from then on.
+ * @param signedIn The number of their console sessions that are valid.
  * @returns What ended; undefined when they were disabled before.
  * @throws CountersignError `forbidden` for oneself, and for callers who are no longer admins; `not_found`.
  */
-export function* disablePerson(outbox: Outbox, id: string, by: Principal, now: number): Tx<Ended | undefined> {
+export function* disablePerson(
+  { outbox, by, nowMs: now, signedIn }: { outbox: Outbox; by: Principal; nowMs: number; signedIn: number },
+  id: string,
+): Tx<Ended | undefined> {
   const person = yield* findForChange(id, by)
   if (id === by.id) throw new CountersignError('forbidden', 'you cannot disable yourself: another admin has to do that')
   if (person.disabled_at !== null) return undefined
@@ -48,12 +52,11 @@ export function* disablePerson(outbox: Outbox, id: string, by: Principal, now: n
   const held = yield* keys.keysOfPerson.all({ person_id: id })
   const given = yield* grants.standingBy.all({ made_by: id, now })
   const lent = yield* delegations.delegationsOf.all({ person_id: id, now })
-  const signedIn = yield* consoleSessions.countOpen.first({ principal_id: id })
   const ended: Ended = {
     keys: held.map((key) => key.id),
     grants: given.map((grant) => grant.id),
     delegations: lent.map((delegation) => delegation.id),
-    consoleSessions: Number(signedIn?.open ?? 0),
+    consoleSessions: signedIn,
   }
   const data = { person: id, name: person.name, ended: { ...ended } }
   yield* recordAudit(outbox, { kind: 'person_disabled', actor: by.id, data }, now)

@@ -106,14 +106,6 @@ export const endOtherConsoleSessions = question<{ principal_id: string; kept: st
     .where('ended_at', 'is', null),
 )
 
-export const countOpen = question<{ principal_id: string }, { open: number | string }>((db, p) =>
-  db
-    .selectFrom('console_session')
-    .select(({ fn }) => fn.countAll<number | string>().as('open'))
-    .where('principal_id', '=', p.principal_id)
-    .where('ended_at', 'is', null),
-)
-
 /** Ends every session of a principal. */
 export const endConsoleSessions = question<{ principal_id: string; now: number }>((db, p) =>
   db
