@@ -81,7 +81,7 @@ function FreshChat({ agents, agent, onPick }: FreshChatProps) {
   return (
     <div className="fresh">
       <h2>What should {showInvisible(agent.name)} do?</h2>
-      <p className="muted">It reads data at once. Every change waits for a person's approval.</p>
+      <p className="muted">Policy and grants decide whether a tool call runs at once, waits for a person's approval or is refused.</p>
       {agents.length > 1 && (
         <label className="agent-picker">
           Agent

@@ -96,6 +96,14 @@ test('a message whose answer was lost is not said to be unsent, and sent again i
   expect(arrived[2]?.key).not.toBe(arrived[0]?.key)
 })
 
+test('the page of a new chat says nothing that a policy could make untrue', async () => {
+  await page.goto(server.url)
+  await page.getByRole('heading', { name: 'What should desk do?' }).waitFor()
+  const text = await page.locator('main').textContent()
+  expect(text).toContain("Policy and grants decide whether a tool call runs at once, waits for a person's approval or is refused.")
+  expect(text).not.toMatch(/Every change waits|reads data at once/)
+})
+
 test('a chat whose beginning had no answer is begun once', async () => {
   await page.goto(server.url)
   const arrived = await loseFirstAnswer(/\/api\/sessions$/, { id: 'ses_000001' })
