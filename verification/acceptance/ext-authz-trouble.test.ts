@@ -1,9 +1,12 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Client } from 'pg'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { gatewayStarter } from '../../packages/server/src/ext-authz/index.ts'
 import type { Database } from '../../packages/server/src/store/index.ts'
+import { decide, waiting } from '../testing/decisions.ts'
 import { askWith, startGatewayServer } from '../testing/gateway-server.ts'
 import { startTarget, type TargetAnswer, toolsOf } from '../testing/target.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
@@ -75,4 +78,56 @@ test('a held server lets nothing pass, not even a read that policy allows', asyn
     const { status, detail } = await askWith(() => held.url, first.key)(method, '/orders')
     expect([status, detail], method).toEqual([403, expect.stringContaining('this server is held')])
   }
+})
+
+/** Breaks the connection of the next request that a gateway asks about: as it arrives, or once it has reached this checkpoint. */
+function breakConnection(at: 'arrival' | 'claim.storing'): void {
+  let open: Socket | undefined
+  const listeners: [channel: string, listener: (message: unknown) => void][] = [
+    [
+      'http.server.request.start',
+      (message) => {
+        const { request, socket } = message as { request: { url: string }; socket: Socket }
+        if (!request.url.startsWith('/ext-authz')) return
+        open = socket
+        if (at === 'arrival') stop().destroy()
+      },
+    ],
+    ['countersign.checkpoint', (name) => void (name === at && stop().destroy())],
+  ]
+  const stop = () => {
+    for (const [channel, listener] of listeners) unsubscribe(channel, listener)
+    if (!open) throw new Error('no gateway asks')
+    return open
+  }
+  for (const [channel, listener] of listeners) subscribe(channel, listener)
+  onTestFinished(() => void listeners.map(([channel, listener]) => unsubscribe(channel, listener)))
+}
+
+test.each([{}, { headers: { 'idempotency-key': 'a' } }])(
+  'a request whose gateway was gone before it got the answer is not recorded as passed, with %j',
+  async (more) => {
+    const { server, ask } = await startGatewayServer()
+    const send = () => ask('POST', '/refunds', { body: '{"amount":5}', ...more })
+    await send()
+    const card = await waiting(server)
+    await decide(server, card, { verdict: 'approve' })
+    breakConnection('claim.storing')
+    await expect(send()).rejects.toThrow()
+    const state = async () => (await server.admin.get(`/api/actions/${card.id}`)).state
+    await expect.poll(state).toBe('executing')
+    expect((await send()).detail).toContain('is being passed on')
+    expect(await state()).toBe('executing')
+  },
+)
+
+test('a gateway that is gone as its request arrives uses no approval', async () => {
+  const { server, ask } = await startGatewayServer()
+  await ask('DELETE', '/orders/7')
+  const card = await waiting(server)
+  await decide(server, card, { verdict: 'approve' })
+  breakConnection('arrival')
+  await expect(ask('DELETE', '/orders/7')).rejects.toThrow()
+  expect(await ask('DELETE', '/orders/7')).toMatchObject({ status: 200 })
+  await expect.poll(async () => (await server.admin.get(`/api/actions/${card.id}`)).state).toBe('succeeded')
 })

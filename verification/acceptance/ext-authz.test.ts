@@ -39,7 +39,8 @@ test('a read that policy allows passes each time, and a write waits for a person
   })
   await decide(server, card, { verdict: 'approve' })
   expect((await ask('POST', '/refunds?order=7', refund)).status).toBe(200)
-  expect((await server.admin.get(`/api/actions/${card.id}`)).state).toBe('succeeded')
+  // The result is stored once the gateway has the answer.
+  await expect.poll(async () => (await server.admin.get(`/api/actions/${card.id}`)).state).toBe('succeeded')
 })
 
 test('under one approval of two requests at once one passes, and the same request after it is asked about again', async () => {

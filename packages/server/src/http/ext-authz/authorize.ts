@@ -11,6 +11,21 @@ import { changed, ended, refused, waits } from './refusals.ts'
 type Deps = Pick<HttpDeps, 'store' | 'gate' | 'clock' | 'tools' | 'policies' | 'publicUrl'>
 type Who = Omit<Caller, 'once'>
 
+/** The gateway that asks, and what others were told. */
+export interface Asking {
+  /** True once no answer can reach the gateway. */
+  isGone(): boolean
+  /** The results that are being stored, by action. */
+  results: ReadonlyMap<string, Promise<unknown>>
+}
+
+/** A request that passes, once. */
+export interface Passed {
+  actionId: string
+  /** Stores that the gateway has the answer. Until then nobody knows that the request was passed on. */
+  report(): Promise<unknown>
+}
+
 /** How long people may take where no rule says it, and how long an approval then waits for its request. */
 const DEADLINE = 'P1D'
 
@@ -18,10 +33,10 @@ const DEADLINE = 'P1D'
 const TOLD_FOR_MS = 10 * 60_000
 
 /**
- * Returns the id of the action under which a request passes, once.
+ * Returns the action under which a request passes. A gateway that is gone uses no approval.
  * @throws CountersignError for a request that does not pass.
  */
-export async function authorize(deps: Deps, request: HeldRequest, caller: Who): Promise<string> {
+export async function authorize(deps: Deps, request: HeldRequest, caller: Who, asking: Asking): Promise<Passed> {
   const call = toCall(deps, request)
   const { principal } = caller
   const policy = await deps.store.read(() => deps.policies.inForce())
@@ -29,11 +44,21 @@ export async function authorize(deps: Deps, request: HeldRequest, caller: Who): 
   // Only a request that needs approval has an earlier action to find.
   const { verdict, expiresMs } = evaluateForAll(policy, { ...asked, nowMs: deps.clock.nowMs() })
   const timed = { ...call, expiresIn: expiresMs === undefined ? DEADLINE : undefined }
+  const earlier = verdict === 'ask' ? await findSettled(deps, call, principal.id, asking) : undefined
+  if (asking.isGone()) throw refused('the gateway is gone')
   if (verdict !== 'ask') return passNew(deps, timed, caller)
-  const earlier = await findEarlier(deps.store, call, principal.id)
   const before = earlier && (await continueEarlier(deps, earlier, call, caller))
   if (before !== undefined) return before
   return passNew(deps, timed, caller, earlier?.id ?? '')
+}
+
+/** Returns the earlier action of a request, after what its gateway was told is stored. */
+async function findSettled({ store }: Deps, call: GatewayCall, principalId: string, { results }: Asking): Promise<ActionRow | undefined> {
+  const earlier = await findEarlier(store, call, principalId)
+  const result = earlier && results.get(earlier.id)
+  if (result === undefined) return earlier
+  await result
+  return findEarlier(store, call, principalId)
 }
 
 /** @throws CountersignError `forbidden` for a request that no tool takes. */
@@ -54,30 +79,26 @@ function toCall({ tools }: Deps, { kind, args, idempotencyKey }: HeldRequest): G
  * @param call With its deadline, where no rule sets one.
  * @param after The action before this one of the same request; undefined where nobody has to find it again.
  */
-async function passNew(deps: Deps, call: GatewayCall & { expiresIn: string | undefined }, caller: Who, after?: string): Promise<string> {
+async function passNew(deps: Deps, call: GatewayCall & { expiresIn: string | undefined }, caller: Who, after?: string): Promise<Passed> {
   const { tool, args, expiresIn } = call
   const input = { tool: tool.name, arguments: args, expiresIn, ...(after !== undefined && { toolCallId: call.callId }) }
   const propose = (key: string) => deps.gate.propose(input, { ...caller, once: onceKeyOf(call, caller.principal.id, key) })
   const first = await propose(after ?? newSalt())
   if (first.state !== 'approved') throw notPassed(deps, first)
-  const lost = await pass(deps, first.id, caller)
-  if (!lost) return first.id
+  const passed = await pass(deps, first.id, caller)
+  if (!isCountersignError(passed)) return passed
   // A grant allowed both of two requests at once, which were one action.
   const second = await propose(newSalt())
   if (second.state !== 'approved') throw notPassed(deps, second)
-  const lostAgain = await pass(deps, second.id, caller)
-  if (lostAgain) throw lostAgain
-  return second.id
+  return orThrow(await pass(deps, second.id, caller))
 }
 
 /** Returns undefined for a request that becomes a new proposal. @throws CountersignError for one that does not pass. */
-async function continueEarlier(deps: Deps, row: ActionRow, call: GatewayCall, caller: Who): Promise<string | undefined> {
+async function continueEarlier(deps: Deps, row: ActionRow, call: GatewayCall, caller: Who): Promise<Passed | undefined> {
   const { id, state, settled_at } = row
   if (state === 'approved') {
     if (row.arguments !== call.argumentsText) throw changed(row, stored.argumentsOf(row))
-    const lost = await pass(deps, id, caller)
-    if (lost) throw lost
-    return id
+    return orThrow(await pass(deps, id, caller))
   }
   if (state === 'proposed' || state === 'executing') throw notPassed(deps, await read(deps, id))
   // An action that needed no approval has no decision to apply.
@@ -88,18 +109,22 @@ async function continueEarlier(deps: Deps, row: ActionRow, call: GatewayCall, ca
   return undefined
 }
 
-/** Claims an approved action and stores at once that the gateway has it. Returns why it does not pass. */
-async function pass(deps: Deps, id: string, caller: Who): Promise<CountersignError | undefined> {
+/** Claims an approved action. Returns why its request does not pass. */
+async function pass(deps: Deps, id: string, caller: Who): Promise<Passed | CountersignError> {
   try {
     const { epoch } = await deps.gate.claim(id, {}, caller)
-    await deps.gate.takeClientResult(id, { epoch, output: { passedOnBy: 'the gateway' } }, caller)
-    return undefined
+    return { actionId: id, report: () => deps.gate.takeClientResult(id, { epoch, output: { passedOnBy: 'the gateway' } }, caller) }
   } catch (error) {
     if (!isCountersignError(error)) throw error
     const { action } = error.extra as { action?: Action }
     if (!action) throw error
     return notPassed(deps, action)
   }
+}
+
+function orThrow(passed: Passed | CountersignError): Passed {
+  if (isCountersignError(passed)) throw passed
+  return passed
 }
 
 function notPassed({ publicUrl, clock }: Deps, action: Action): CountersignError {

@@ -1,9 +1,11 @@
 import { type CountersignError, isCountersignError } from '@countersign/core'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { whenDelivered } from '../../gateway/exchange.ts'
 import { callerOf } from '../../identity/authenticate.ts'
 import type { App, HttpDeps } from '../app.ts'
 import { hasHungUp, sendProblem } from '../errors.ts'
 import { skipBody } from '../intake.ts'
+import type { Passed } from './authorize.ts'
 import { ENDPOINT, KEY_HEADER } from './endpoint.ts'
 import { refused } from './refusals.ts'
 
@@ -18,6 +20,8 @@ const MAX_BODY_BYTES = 256 * 1024
 export function extAuthzRoutes(app: App, deps: HttpDeps): void {
   app.register(
     async (scope) => {
+      const results = new Map<string, Promise<unknown>>()
+      scope.addHook('onClose', () => Promise.all(results.values()))
       scope.setErrorHandler(refuse)
       scope.setNotFoundHandler((request, reply) => refuse(refused(`${request.method} requests do not pass here`), request, reply))
       scope.removeAllContentTypeParsers()
@@ -38,13 +42,34 @@ export function extAuthzRoutes(app: App, deps: HttpDeps): void {
           const { once: _, ...caller } = callerOf(request)
           // Few servers stand behind a gateway: the others start without this.
           const [{ authorize }, { readHeldRequest }] = await Promise.all([import('./authorize.ts'), import('./read-request.ts')])
-          const id = await authorize(deps, readHeldRequest(request), { ...caller, signIn: `${caller.signIn}, gateway` })
-          return reply.code(200).header('countersign-action', id).send()
+          const delivered = whenDelivered(reply)
+          const asking = { isGone: () => request.raw.socket.destroyed, results }
+          const passed = await authorize(deps, readHeldRequest(request), { ...caller, signIn: `${caller.signIn}, gateway` }, asking)
+          // After one turn of the event loop it is known whether the gateway hung up meanwhile.
+          await new Promise((done) => setImmediate(done))
+          results.set(
+            passed.actionId,
+            report(passed, delivered, request).finally(() => results.delete(passed.actionId)),
+          )
+          return reply.code(200).header('countersign-action', passed.actionId).send()
         },
       )
     },
     { prefix: ENDPOINT },
   )
+}
+
+/**
+ * Stores that the gateway has the answer. A gateway that was gone before passes nothing on: that action stays without a result, until its time
+ * is over and a person settles it.
+ */
+async function report(passed: Passed, delivered: Promise<boolean>, { log }: FastifyRequest): Promise<void> {
+  try {
+    if (await delivered) await passed.report()
+    else log.warn({ actionId: passed.actionId }, 'ext_authz.gateway_gone')
+  } catch (error) {
+    log.error({ actionId: passed.actionId, error }, 'ext_authz.not_recorded')
+  }
 }
 
 /** Every error is a refusal. Details that nobody outside should read go to the log. */
