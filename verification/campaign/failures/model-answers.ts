@@ -1,6 +1,7 @@
 import { type Failure, plant } from './planted-failure.ts'
 
 const REMOTE_BRAIN_TEST = 'packages/server/src/models/remote-brain.test.ts'
+const REMOTE_BRAIN_REQUESTS_TEST = 'packages/server/src/models/remote-brain-requests.test.ts'
 const LOOK_UPS_TEST = 'packages/server/src/agent/look-ups.test.ts'
 const TOOL_MEDIA_TEST = 'packages/server/src/models/tool-media.test.ts'
 const RESULT_TEST = 'packages/tools-mcp/src/result.test.ts'
@@ -20,7 +21,7 @@ export const MODEL_ANSWERS: readonly Failure[] = [
       ]),
       plant('any number of look-ups is kept', [LOOK_UPS_TEST, 'of more than 32 look-ups the first 32 are kept, and how many are left out']),
       plant('a look-up without a result goes back as a call', [
-        REMOTE_BRAIN_TEST,
+        REMOTE_BRAIN_REQUESTS_TEST,
         'the history holds each ended look-up with its result, under an id that nothing else has',
       ]),
     ],
