@@ -4,7 +4,7 @@ import type { TokenSource } from './token-source.ts'
 export type HttpOptions = {
   /** Origin and prefix of the server, without a trailing slash; '' is the page's own origin. */
   baseUrl: string
-  /** What a `baseUrl` that is a path is a path of; undefined where nothing is. */
+  /** The address of the page, against which a `baseUrl` that is a path is resolved; undefined outside of a browser. */
   pageUrl: string | undefined
   /** A key, sent as `Authorization: Bearer`. Without one the console's sign-in speaks: a cookie over https, else {@link SignInStorage}. */
   key: string | undefined

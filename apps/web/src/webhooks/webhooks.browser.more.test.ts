@@ -38,5 +38,5 @@ test('the form of a webhook sends what was changed in it, and leaves what anothe
   await description.waitFor({ state: 'detached' })
   expect(sent).toEqual([{ description: 'Shop and returns' }])
   await row.getByText('Edit').click()
-  expect(await row.getByLabel('Address (https)').inputValue(), 'opened again, it has the values of now').toBe('https://new.example/hook')
+  expect(await row.getByLabel('Address (https)').inputValue(), 'opened again: the current values').toBe('https://new.example/hook')
 })

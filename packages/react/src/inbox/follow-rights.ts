@@ -1,7 +1,7 @@
 import type { Client, InboxStore, Principal } from '@countersign/client'
 import { readStandsFor } from '../stands-for.ts'
 
-/** Who somebody is, and the people in whose place they vote now. */
+/** The person of a client (null for nobody), and the people in whose place this person votes now. */
 export interface Rights {
   me: Principal | null
   standsFor: readonly Principal[]

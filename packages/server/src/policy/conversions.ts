@@ -15,7 +15,7 @@ const isNoTime = (text: string): boolean =>
   text.length <= MAX_TIME_CHARACTERS && !Number.isNaN(Date.parse(text)) && !TIME.safeParse(text).success
 
 const DURATION = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))+$/
-/** What the library reads as a duration has these characters alone. */
+/** The only characters of the texts that the library reads as a duration. */
 const DURATION_CHARACTERS = /^[+-]?[\d.nuµmsh]+$/
 const MAX_DURATION_CHARACTERS = 100
 /** The library takes a unit without digits for none of it, and searches a long row of digits without a unit for minutes. */

@@ -234,7 +234,7 @@ function* storeVote(
   const changed = function* (): Tx<{ votes: Vote[] }> {
     checkpoint('decide.storing')
     if (!isRepeat) yield* votes.castVote.run({ ...vote })
-    // Who holds which role may change after the decision.
+    // Stored with the decision, because people may lose or get roles after it.
     if (outcome !== undefined) for (const one of cast) yield* noteCounts(one, counted.has(one) ? null : 0)
     shown = yield* viewCast(cast, counted)
     return { votes: shown }

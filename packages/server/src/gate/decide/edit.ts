@@ -14,7 +14,7 @@ import { isSameOldValue } from '../propose/same-preview.ts'
 import { viewAction } from '../read/view.ts'
 import { transactOnce } from '../transact-once.ts'
 import { alreadyDecided, changedSinceShown, decide, findForVote, names, takeVote } from './decide.ts'
-import { keepHostDecided } from './host-decided.ts'
+import { refuseHostDecided } from './host-decided.ts'
 import { revise } from './revise.ts'
 import { findRight } from './rights.ts'
 
@@ -57,7 +57,7 @@ export async function approveEdited(deps: GateDeps, actionId: string, body: Edit
     throw new CountersignError('illegal_transition', `action ${actionId} cannot be edited: the tool ${row.tool} is no longer configured`, {
       action,
     })
-  keepHostDecided(tool, stored.argumentsOf(row), args)
+  refuseHostDecided(tool, stored.argumentsOf(row), args)
   const prepared = await prepareAgain(deps, row, { tool, arguments: args, editor: caller.principal })
   // What a host runs is what was written: the rest of its arguments are what this server reads out of them.
   const isAsWritten = prepared.argumentsText === sent || tool.isHostRun === true

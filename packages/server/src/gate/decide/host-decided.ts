@@ -6,7 +6,7 @@ import { isObject } from '@countersign/core/text'
  * record would show a call that did not run.
  * @throws CountersignError `invalid_arguments` with `issues`.
  */
-export function keepHostDecided(tool: Tool, before: JsonObject, edited: JsonObject): void {
+export function refuseHostDecided(tool: Tool, before: JsonObject, edited: JsonObject): void {
   const { properties } = tool.inputSchema
   if (tool.isHostRun !== true || !isObject(properties)) return
   const whole = Object.entries(properties)

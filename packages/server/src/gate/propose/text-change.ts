@@ -11,7 +11,7 @@ interface Hunk {
 
 /** A change of a text, as one field of a card shows it: as a unified diff, or as both texts. */
 interface TextChange {
-  /** What a diff says besides its hunks: names and modes. Undefined for both texts. */
+  /** The lines of a diff before its hunks: file names and modes. Undefined for a change that is shown as both texts. */
   head: string | undefined
   hunks: Hunk[]
   /** The number of old lines, where all of them are known. */

@@ -35,8 +35,8 @@ export function* countVotes(row: ActionRow, requires: Requirements, cast: readon
 }
 
 /**
- * Returns those of the votes that counted when an action was decided, or ended without a decision: then, who held which role is not stored,
- * so a vote in one's own right is among them. Nor is it for decisions from before the migration 0021.
+ * Returns those of the votes that counted when an action was decided, or ended without a decision. A vote in one's own right is among them
+ * unless it is stored that it did not count: that is stored for decisions alone, and since migration 0021.
  */
 export function* votesCountedAtEnd(row: ActionRow, cast: readonly VoteRow[]): Tx<ReadonlySet<VoteRow>> {
   const valid = cast.filter(({ counts }) => counts !== 0)
