@@ -1,7 +1,9 @@
 import { showInvisible } from '@countersign/react'
+import type { ReactNode } from 'react'
 import { useNavigate } from 'react-router'
+import { DayField } from '../shell/day-field.tsx'
 import { useAddress, useTypedParam, withParam } from '../shell/use-address.ts'
-import { Button, Options, SearchInput, Unseen, useMediaQuery } from '../ui/index.ts'
+import { Button, Options, SearchInput, Unseen, useDisclosure, useMediaQuery } from '../ui/index.ts'
 import { readSearch } from '../waiting/search.ts'
 import { commonDays, type Days } from './days.ts'
 import { STATE_CHOICES, VERDICT_CHOICES } from './query.ts'
@@ -47,8 +49,8 @@ export function Filters({ onEnter }: { onEnter: () => void }) {
           onChange={({ currentTarget }) => decider.setTyped(currentTarget.value)}
         />
       </label>
-      <Day name="since" label="Decided from" />
-      <Day name="until" label="Decided until" />
+      <DayField name="since" label="Decided from" />
+      <DayField name="until" label="Decided until" />
     </>
   )
   return (
@@ -64,14 +66,7 @@ export function Filters({ onEnter }: { onEnter: () => void }) {
         />
       </label>
       <CommonDays />
-      {isNarrow ? (
-        <details className="filters-more" open={MORE.some((name) => params.has(name))}>
-          <summary>More filters</summary>
-          <div className="filters decided-filters">{more}</div>
-        </details>
-      ) : (
-        more
-      )}
+      {isNarrow ? <MoreFilters isUsed={MORE.some((name) => params.has(name))}>{more}</MoreFilters> : more}
       <Unseen text={search.typed + decider.typed} />
       <p id="decided-problems" className="filters-problems" role="status">
         {showInvisible(problems.join(' '))}
@@ -118,14 +113,11 @@ function CommonDays() {
   )
 }
 
-function Day({ name, label }: { name: 'since' | 'until'; label: string }) {
-  const { params, set } = useAddress()
-  const value = params.get(name) ?? ''
+function MoreFilters({ isUsed, children }: { isUsed: boolean; children: ReactNode }) {
   return (
-    <label>
-      {label}
-      {/* While somebody types a date it is empty, so the field keeps its own text. */}
-      <input key={value} type="date" defaultValue={value} onChange={({ currentTarget }) => set(name, currentTarget.value)} />
-    </label>
+    <details className="filters-more" {...useDisclosure(isUsed)}>
+      <summary>More filters</summary>
+      <div className="filters decided-filters">{children}</div>
+    </details>
   )
 }

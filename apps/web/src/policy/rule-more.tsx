@@ -1,5 +1,5 @@
 import { type ComponentProps, useId, useState } from 'react'
-import { Options } from '../ui/index.ts'
+import { Options, useDisclosure } from '../ui/index.ts'
 import { type EditedRule, FormField, RuleOptions } from './form-field.tsx'
 import { fieldPath, PARTS_OF, type RuleField } from './rule-text.ts'
 import { durationText } from './rule-words.ts'
@@ -22,9 +22,9 @@ export function RuleMore({ of, expires }: { of: EditedRule; expires: string | un
   const { rule } = of
   const used = (['risk', ...FOR_PEOPLE] as const).filter((field) => rule[field] !== '')
   const isWrong = used.some((field) => remarksAt([...of.problems, ...of.warnings], fieldPath(of.index, field)).length > 0)
-  const [wasUsed] = useState(used.length > 0)
+  const disclosure = useDisclosure(used.length > 0 || isWrong)
   return (
-    <details className="filters-wide rule-more" open={wasUsed || isWrong}>
+    <details className="filters-wide rule-more" {...disclosure}>
       <summary>More: risk{rule.verdict === 'ask' ? ', people and times' : ''}</summary>
       <div className="filters">
         <FormField of={of} name="risk" label="Risk">

@@ -5,6 +5,7 @@ import { Link } from 'react-router'
 import { RawJson } from '../chat/raw-json.tsx'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useServices } from '../services.tsx'
+import { DayField } from '../shell/day-field.tsx'
 import { ExportButton } from '../shell/export-button.tsx'
 import { Page } from '../shell/page.tsx'
 import { useAddress } from '../shell/use-address.ts'
@@ -41,12 +42,8 @@ export default function RecordPage() {
           </label>
           <ActorFilter actor={query.actor} known={actorsOf(rows.data)} onSet={(id) => set('actor', id)} />
           <ActionFilter action={query.action} onSet={(id) => set('action', id)} />
-          {(['since', 'until'] as const).map((name) => (
-            <label key={name}>
-              {name === 'since' ? 'From' : 'Before'}
-              <input type="date" defaultValue={params.get(name) ?? ''} onChange={({ currentTarget }) => set(name, currentTarget.value)} />
-            </label>
-          ))}
+          <DayField name="since" label="From" />
+          <DayField name="until" label="Before" />
         </form>
         <div className="row-head">
           <ExportButton format="jsonl" path="/api/audit/export" query={exported} />

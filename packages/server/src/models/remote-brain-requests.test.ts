@@ -104,7 +104,7 @@ test('of the media in results a brain gets the newest with each step, up to a li
     ])
   const model = await openModel(`remote/${replay.baseUrl}`, {})
   const sent = async (results: JsonValue[]) => {
-    await collect(model, { messages: history(results) })
+    expect(await collect(model, { messages: history(results) })).toEqual([{ type: 'finish', reason: 'stop' }])
     const body = replay.requests.at(-1)?.body as { messages: { role: string; content: string }[] }
     return body.messages.flatMap(({ role, content }) => (role === 'tool' ? [JSON.parse(content)] : []))
   }
