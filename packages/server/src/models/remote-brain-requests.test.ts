@@ -1,9 +1,10 @@
-import type { JsonValue, ModelMessage } from '@countersign/core'
+import type { JsonValue, ModelMessage, ToolOutcome } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { openModel } from './open.ts'
 import { data, REQUIRE_ACTION, sse } from './testing/brain-stream.ts'
 import { collect, messagesOf } from './testing/collect.ts'
 import { startReplayServer } from './testing/replay-server.ts'
+import { planResults } from './tool-media.ts'
 
 test('the history holds each ended look-up with its result, under an id that nothing else has', async () => {
   await using server = await startReplayServer()
@@ -93,32 +94,35 @@ test('the next request carries the call and its result, by the id the brain gave
   })
 })
 
-test('of the media in results a brain gets the newest with each step, up to a limit, and of others type and size', async () => {
+test('of the media in results a brain gets the newest 20 with each step, and of others type and size', async () => {
   await using server = await startReplayServer()
-  const replay = server.play(Array(2).fill(sse(data({ type: 'finish' }))))
+  const replay = server.play([sse(data({ type: 'finish' }))])
+  const image = () => ({ type: 'image', mimeType: 'image/png', data: 'A'.repeat(400) })
+  const messages = Array.from({ length: 25 }).flatMap((_, at): ModelMessage[] => [
+    { role: 'assistant', content: '', toolCalls: [{ id: `c${at}`, name: 'shot', arguments: {} }] },
+    { role: 'tool', toolCallId: `c${at}`, toolName: 'shot', outcome: { type: 'output', value: { content: 'Taken.', media: [image()] } } },
+  ])
+  expect(await collect(await openModel(`remote/${replay.baseUrl}`, {}), { messages })).toEqual([{ type: 'finish', reason: 'stop' }])
+  const body = replay.requests[0]?.body as { messages: { role: string; content: string }[] }
+  const left = { type: 'image', mimeType: 'image/png', bytes: 300, note: 'left out here: newer ones take its room' }
+  expect(body.messages.flatMap(({ role, content }) => (role === 'tool' ? [JSON.parse(content)] : []))).toEqual([
+    ...Array(5).fill({ content: 'Taken.', media: [left] }),
+    ...Array(20).fill({ content: 'Taken.', media: [image()] }),
+  ])
+})
+
+test('of results with more than 8,000,000 characters of media, the newest that fit are sent as the tool gave them', () => {
   const image = (characters: number) => ({ type: 'image', mimeType: 'image/png', data: 'A'.repeat(characters) })
-  const history = (results: JsonValue[]): ModelMessage[] =>
-    results.flatMap((value, at): ModelMessage[] => [
-      { role: 'assistant', content: '', toolCalls: [{ id: `c${at}`, name: 'shot', arguments: {} }] },
-      { role: 'tool', toolCallId: `c${at}`, toolName: 'shot', outcome: { type: 'output', value } },
-    ])
-  const model = await openModel(`remote/${replay.baseUrl}`, {})
-  const sent = async (results: JsonValue[]) => {
-    expect(await collect(model, { messages: history(results) })).toEqual([{ type: 'finish', reason: 'stop' }])
-    const body = replay.requests.at(-1)?.body as { messages: { role: string; content: string }[] }
-    return body.messages.flatMap(({ role, content }) => (role === 'tool' ? [JSON.parse(content)] : []))
-  }
-  const small = await sent(Array.from({ length: 25 }, () => ({ content: 'Taken.', media: [image(400)] })))
-  const left = {
-    content: 'Taken.',
-    media: [{ type: 'image', mimeType: 'image/png', bytes: 300, note: expect.stringContaining('left out') }],
-  }
-  expect(small).toEqual([...Array(5).fill(left), ...Array(20).fill({ content: 'Taken.', media: [image(400)] })])
-  const [first, second, last] = await sent([{ media: [image(8)] }, { media: [image(5_000_000), image(40)] }, { media: [image(4_000_000)] }])
-  expect(last).toEqual({ media: [image(4_000_000)] })
-  expect(second.media).toEqual([expect.objectContaining({ bytes: 3_750_000 }), expect.objectContaining(image(40))])
-  expect(second.media[0]).not.toHaveProperty('data')
-  expect(first).toEqual({ media: [image(8)] })
+  const outcomes = [[image(8)], [image(5_000_000), image(40)], [image(4_000_000)]].map(
+    (media): ToolOutcome => ({ type: 'output', value: { media } }),
+  )
+  const resultOf = planResults(outcomes.map((outcome, at) => ({ role: 'tool', toolCallId: `c${at}`, toolName: 'shot', outcome })))
+  const left = { type: 'image', mimeType: 'image/png', bytes: 3_750_000, note: 'left out here: newer ones take its room' }
+  expect(outcomes.map(resultOf)).toEqual([
+    { media: [image(8)] },
+    { media: [left, { ...image(40), bytes: 30 }] },
+    { media: [image(4_000_000)] },
+  ])
 })
 
 test('a call whose id came twice in the conversation goes back by ours', async () => {
