@@ -86,6 +86,20 @@ test('files that an earlier version left open are tightened at the start, and th
   expect(told[0]).toMatchObject({ was: expect.stringMatching(/^07?[64]?[45]\d?/), is: expect.stringMatching(/^0[67]00$/) })
 })
 
+test('whatever the mode of a backup is, only its owner reads and writes the database that is restored from it', async () => {
+  using place = temporaryFolder()
+  const dataDir = join(place.path, 'data')
+  await startTestServer({ ...talk, place: { dataDir, environment: {} } }).then((server) => server[Symbol.asyncDispose]())
+  const backup = join(place.path, 'desk.backup')
+  expect(await runCommandLine(['backup', backup, '--data', dataDir])).toMatchObject({ code: 0 })
+  for (const mode of [0o400, 0o644]) {
+    chmodSync(backup, mode)
+    const restored = join(place.path, `${mode}`)
+    expect(await runCommandLine(['restore', backup, '--data', restored])).toMatchObject({ code: 0, stderr: '' })
+    expect([modeOf(join(restored, 'countersign.db')), modeOf(backup)]).toEqual(['600', mode.toString(8)])
+  }
+})
+
 test.skipIf(!isRoot)('what root makes in the data folder of another user belongs to that user', async () => {
   using place = temporaryFolder()
   const dataDir = join(place.path, 'data')

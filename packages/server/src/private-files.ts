@@ -1,4 +1,16 @@
-import { accessSync, chmodSync, closeSync, constants, fchownSync, fstatSync, lstatSync, openSync, readdirSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  statSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Logger } from 'pino'
 
@@ -16,22 +28,36 @@ export function giveToOwner(handle: number, folder: string): void {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = statSync(folder)
   if (uid === 0) return
+  ifPermitted(() => fchownSync(handle, uid, gid))
+}
+
+/** In a container, root may have to leave a file as it is, and some file systems keep no modes. */
+function ifPermitted(change: () => void): void {
   try {
-    fchownSync(handle, uid, gid)
+    change()
   } catch (error) {
-    // In a container, root may have to leave it as it is.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) throw error
   }
 }
 
 /** The same for a file or folder that was made under a name. Nobody may have the file open: see {@link makePrivateFile}. */
 export function giveNamedToOwner(path: string): void {
-  if (process.getuid?.() !== 0) return
+  if (process.getuid?.() === 0) onNamed(path, (handle) => giveToOwner(handle, dirname(path)))
+}
+
+/** The same for the copy of a file. It has the mode of what was copied, with which its owner may be unable to write it, or others read it. */
+export const giveCopyToOwner = (path: string): void =>
+  onNamed(path, (handle) => {
+    ifPermitted(() => fchmodSync(handle, PRIVATE_FILE))
+    giveToOwner(handle, dirname(path))
+  })
+
+/** Works on a file or folder that was made under a name, unless it may be one of somebody else by now: a link, or a file with a second name. */
+function onNamed(path: string, work: (handle: number) => void): void {
   const handle = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
     const found = fstatSync(handle)
-    // A file with a second name may be one of somebody else.
-    if (found.isDirectory() || found.nlink === 1) giveToOwner(handle, dirname(path))
+    if (found.isDirectory() || found.nlink === 1) work(handle)
   } finally {
     closeSync(handle)
   }

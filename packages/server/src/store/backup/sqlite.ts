@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { giveNamedToOwner } from '../../private-files.ts'
+import { giveCopyToOwner } from '../../private-files.ts'
 import { databaseFile, isOwnFile, moveAside, requireExisting, restoringFile, tracesOfUse } from '../data-folder.ts'
 import { listMigrations, migrate, missing } from '../migrate.ts'
 import { isFull, openingError } from '../sqlite/errors.ts'
@@ -180,8 +180,8 @@ export async function restoreSqlite(
     // With the journal of a migration that was interrupted: SQLite would take it for that of the new copy.
     for (const name of [interrupted, `${interrupted}-journal`]) rmSync(name, { force: true })
     copyFileSync(file, interrupted)
-    // The copy belongs to the owner of the backup.
-    giveNamedToOwner(interrupted)
+    // The copy has the mode of the backup, which may be kept so that nobody writes it.
+    giveCopyToOwner(interrupted)
     onProgress({ step: 'bringing the copy to this version', ofBytes })
     holdFile(interrupted)
     await syncToDisk(interrupted)
