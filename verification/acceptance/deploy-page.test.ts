@@ -30,6 +30,11 @@ test('the systemd unit of the page has no mistake that systemd knows', ({ skip }
   expect(verify(shown('countersign.service').replace('StateDirectoryMode', 'StateDirectoryModus'))).toContain('StateDirectoryModus')
 })
 
+test('the systemd unit of the page sends the stop signal to the server alone, so that a running tool keeps its program', () => {
+  // Without it systemd sends the signal to every process of the unit.
+  expect(shown('countersign.service')).toMatch(/^KillMode=mixed$/m)
+})
+
 test('nginx takes the configuration of the page', ({ skip }) => {
   if (whyNoNginx !== undefined) skip(whyNoNginx)
   using folder = temporaryFolder()
