@@ -326,6 +326,23 @@ test('a request that a person changed passes as they changed it', async () => {
   expect((await ask('POST', '/refunds', { body: '{"amount":4}' })).status).toBe(200)
 })
 
+test('a sender whose request a person sent to another host or port is told both', async () => {
+  const { server, ask } = await startGatewayServer()
+  await ask('POST', '/refunds', refund)
+  const card = await waiting(server)
+  await decide(server, card, { verdict: 'approve', arguments: { ...card.arguments, host: 'test.example', port: 8443 } })
+  const { detail } = await ask('POST', '/refunds', refund)
+  expect(JSON.parse(detail.slice(detail.indexOf('{')))).toEqual({
+    method: 'POST',
+    host: 'test.example',
+    port: 8443,
+    url: '/refunds',
+    contentType: 'application/json',
+    body: { amount: 5 },
+  })
+  expect((await ask('POST', '/refunds', { ...refund, headers: { host: 'test.example:8443' } })).status).toBe(200)
+})
+
 test.skipIf(whyNoNginx !== undefined)('nginx with auth_request lets through what the endpoint allows, and nothing else', async () => {
   const { server, key } = await startGatewayServer({ settings: {} })
   await using nginx = await startNginx(

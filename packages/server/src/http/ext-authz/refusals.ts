@@ -31,8 +31,11 @@ export function ended(action: Action): CountersignError {
   })
 }
 
-export function changed({ id, state }: Pick<Action, 'id' | 'state'>, { method, url, contentType, body }: JsonObject): CountersignError {
-  const request = JSON.stringify({ method, url, contentType, body })
+export function changed(
+  { id, state }: Pick<Action, 'id' | 'state'>,
+  { method, host, port, url, contentType, body }: JsonObject,
+): CountersignError {
+  const request = JSON.stringify({ method, host, port, url, contentType, body })
   return new CountersignError(
     'forbidden',
     `A person changed this request before approving it (${id}). Nothing was passed on. Send exactly what they approved: ${request}`,
