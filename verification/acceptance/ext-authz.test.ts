@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { canonicalJson } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { callIdOf } from '../../packages/server/src/http/ext-authz/find-call.ts'
 import { OVERRIDE_HEADERS } from '../../packages/toolkit/src/http/override-headers.ts'
+import { blocksOf } from '../../scripts/docs/blocks.ts'
 import { decide, settled, waiting } from '../testing/decisions.ts'
 import { endDeadline } from '../testing/end-deadline.ts'
 import { PUBLIC_URL, startGatewayServer } from '../testing/gateway-server.ts'
@@ -10,6 +13,7 @@ import { startNginx, whyNoNginx } from '../testing/nginx.ts'
 import { rawRequest } from '../testing/raw-request.ts'
 import { signInWithKey } from '../testing/sign-in.ts'
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const refund = { body: '{"amount":5}' }
 
 test('a read that policy allows passes each time, and a write waits for a person: 403 that says where to decide, never 2xx', async () => {
@@ -177,6 +181,16 @@ test('a path that servers read in different ways does not pass, and nobody is as
     }
   }
   expect((await server.admin.get('/api/actions')).items).toEqual([])
+})
+
+test('of the paths that the rule in the guide allows each passes, and of another one no spelling does', async () => {
+  const rule = blocksOf(ROOT, 'docs/guides/gateways.md').find(({ code }) => code.startsWith('rules:'))
+  const { ask } = await startGatewayServer({ rules: parse(rule?.code ?? '').rules })
+  const statusOf = async (path: string, host = 'pay.example') => (await ask('GET', path, { headers: { host } })).status
+  for (const path of ['/orders', '/orders/', '/orders/7?full=1']) expect([path, await statusOf(path)]).toEqual([path, 200])
+  for (const path of ['/admin', '/admin/', '/Admin', '/orders/../admin', '//admin', '/%61dmin', '/Orders', '/ordersadmin'])
+    expect([path, await statusOf(path)]).toEqual([path, 403])
+  expect(await statusOf('/orders', 'other.example')).toBe(403)
 })
 
 test('what nobody could see on the card does not pass: a part of a body, bytes, a compressed body, a read with a body, an overridden method, an upgrade', async () => {

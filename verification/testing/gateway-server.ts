@@ -14,24 +14,27 @@ interface GatewayServerOptions extends Pick<TestServerOptions, 'place'> {
   isRealTime?: boolean
   /** Further members of the rule that asks people. */
   rule?: { expires?: string }
+  /** Default: those that the documentation begins with. */
+  rules?: ReturnType<typeof gatewayStarter>
   /** Other groups of tools. */
   others?: ConfigInput['tools']
 }
 
-/** Starts a server that a gateway asks, with the policy that the documentation begins with. */
+/** Starts a server that a gateway asks. */
 export async function startGatewayServer({
   settings = { bodies: true },
   isRealTime = false,
   others = {},
   place,
   rule = {},
+  rules = gatewayStarter('gateway'),
 }: GatewayServerOptions = {}) {
   const clock = manualClock(Date.now())
   const tools: ConfigInput['tools'] = { ...others, ...(settings && { gateway: { 'ext-authz': settings } }) }
   const server = await startTestServer({
     config: {
       tools,
-      policy: { rules: settings ? gatewayStarter('gateway').map((one) => (one.verdict === 'ask' ? { ...one, ...rule } : one)) : [] },
+      policy: { rules: settings ? rules.map((one) => (one.verdict === 'ask' ? { ...one, ...rule } : one)) : [] },
     },
     ...(!isRealTime && { clock }),
     environment: { COUNTERSIGN_PUBLIC_URL: PUBLIC_URL },
