@@ -8,6 +8,8 @@ import type { Journal } from './journal.ts'
 import { whatOf } from './people.ts'
 import type { PlannedBatch, PlannedCall, RoundPlan } from './plan.ts'
 
+const AGAIN_MS = 25
+
 /** The programs of one round, and the people who lend and revoke; each continues through the deaths of servers. */
 export interface Workload {
   /** The names of those that have not finished. */
@@ -48,7 +50,13 @@ export function startWorkload(options: WorkloadOptions): Workload {
 
   async function propose({ what, tool, arguments: args }: PlannedCall): Promise<void> {
     const body = { tool, arguments: args }
-    const answer = await door.send(bot, 'POST', '/api/actions', { body, headers: { 'idempotency-key': what } })
+    const ask = () => door.send(bot, 'POST', '/api/actions', { body, headers: { 'idempotency-key': what } })
+    let answer = await ask()
+    // On a machine without a free core, a preview may take longer than its limit: the call is refused for now.
+    while (answer?.status === 422 && answer.text.includes('Try again')) {
+      await delay(AGAIN_MS)
+      answer = await ask()
+    }
     if (answer && answer.status !== 201) door.complaints.push(`the proposal ${what} was answered ${answer.status}: ${answer.text}`)
   }
 

@@ -276,7 +276,7 @@ test('the palette offers both for what is chosen, and neither when nothing is', 
   await field().fill('snooze')
   await found('Snoozed actions').waitFor()
   // Of this page, only the button of the open action.
-  expect(await found('This page').allTextContents()).toEqual(['Snooze…On this page'])
+  await until(() => found('This page').allTextContents()).toEqual(['Snooze…On this page'])
   await page.keyboard.press('Escape')
   await field().waitFor({ state: 'detached' })
   await chooseAll()
