@@ -2,11 +2,12 @@ import type { AgentView } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { Link, useLocation, useNavigate } from 'react-router'
+import { Link, useNavigate } from 'react-router'
 import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
+import { useArrival } from '../shell/use-address.ts'
 import { refreshSessions } from '../shell/use-sessions.ts'
 import { Button, Options, Skeleton } from '../ui/index.ts'
 import './chat.css'
@@ -18,7 +19,7 @@ export default function NewChatPage() {
   const { client } = useServices()
   const agents = useQuery({ queryKey: ['agents'], queryFn: ({ signal }) => client.agents({ signal }), staleTime: 60_000 })
   // Every arrival, also by "New chat" on this very page, is a new chat with a field of its own.
-  const { key } = useLocation()
+  const key = useArrival()
   const [picked, setPicked] = useState({ on: key, name: '' })
   const agent = agents.data?.find(({ name }) => picked.on === key && name === picked.name) ?? agents.data?.[0]
   // One page for all that it may show: another one would draw the bar anew, and a press on one of its buttons at that moment does nothing.

@@ -217,3 +217,27 @@ test('a letter that is typed while the address takes the search so far stays in 
   expect(await field.inputValue()).toBe('lamp')
   await page.close()
 })
+
+test('who searches the sessions from a new chat stays in the search and keeps the agent; another new chat begins anew', async () => {
+  emptyPages = 0
+  const page = await browser.newPage({ viewport: { width: 1280, height: 844 } })
+  page.setDefaultTimeout(280_000)
+  const items = ['reader', 'payer'].map((name) => ({ name, suggestions: [] }))
+  await page.route('**/api/agents', (route) => route.fulfill({ json: { items } }))
+  await page.goto(server.url)
+  const picker = page.getByTestId('agent-picker')
+  await picker.selectOption('payer')
+  await page.getByRole('searchbox', { name: 'Search sessions' }).fill('lamp')
+  await page.waitForURL(/\?sessions=lamp$/)
+  await page.getByRole('combobox', { name: 'Status of sessions' }).focus()
+  await page.getByRole('combobox', { name: 'Status of sessions' }).selectOption('completed')
+  await page.waitForURL(/sessions=lamp&/)
+  // What follows from it is done in the frames after it was drawn.
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Status of sessions')
+  expect(await picker.inputValue()).toBe('payer')
+  await page.getByRole('link', { name: 'New chat' }).click()
+  await expect.poll(() => picker.inputValue()).toBe('reader')
+  await page.locator('textarea:focus').waitFor()
+  await page.close()
+})

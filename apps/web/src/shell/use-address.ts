@@ -8,12 +8,21 @@ const TYPING_MS = 300
 export function useAddress() {
   const [params] = useSearchParams()
   const navigate = useNavigate()
+  const { state } = useLocation()
+  const arrival = useArrival()
   const set = (name: string, value: string) => {
     // Read the browser's address, not the last rendered one, because a navigation may be in progress.
     const { pathname, search } = window.location
-    navigate({ pathname, search: withParam(search, name, value) }, { replace: true, preventScrollReset: true })
+    const options = { replace: true, preventScrollReset: true, state: { ...state, arrival } }
+    navigate({ pathname, search: withParam(search, name, value) }, options)
   }
   return { params, set }
+}
+
+/** Names the arrival at this page: a parameter that is set on it is none, although the router gives each navigation another key. */
+export function useArrival(): string {
+  const { key, state } = useLocation()
+  return state?.arrival ?? key
 }
 
 /** The address's search with one parameter changed. */
@@ -28,6 +37,7 @@ export function withParam(search: string, name: string, value: string): string {
 export function useTypedParam(name: string) {
   const { params, set } = useAddress()
   const { pathname } = useLocation()
+  const arrival = useArrival()
   const value = params.get(name) ?? ''
   const [typed, setTyped] = useState(value)
 
@@ -54,7 +64,7 @@ export function useTypedParam(name: string) {
     if (typed.trim() === value) return
     const timer = setTimeout(() => take(typed.trim()), TYPING_MS)
     return () => clearTimeout(timer)
-  }, [typed, value, pathname])
+  }, [typed, value, pathname, arrival])
 
   function type(text: string) {
     setTyped(text)
