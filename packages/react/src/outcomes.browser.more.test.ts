@@ -51,7 +51,7 @@ test('an unknown outcome offers no Retry; "Mark not done" asks for a note and se
   expect(await calls()).toEqual([])
   await page.getByLabel(/^What did you see/).fill('  The order is still pending.  ')
   await button('Mark not done').click()
-  expect(await calls()).toEqual([{ actionId: action.id, verdict: 'failed', note: 'The order is still pending.' }])
+  expect(await calls()).toEqual([{ actionId: action.id, verdict: 'failed', note: 'The order is still pending.', attempt: action.attempt }])
 })
 
 test('"Mark done" can be sent from the keyboard, and Escape leaves the form with the focus on the card', async () => {
@@ -66,6 +66,41 @@ test('"Mark done" can be sent from the keyboard, and Escape leaves the form with
   await page.keyboard.type('seen in the shop')
   await page.keyboard.press('Control+Enter')
   expect(await calls()).toMatchObject([{ verdict: 'succeeded', note: 'seen in the shop' }])
+})
+
+test('what was found about one attempt is not said of the next', async () => {
+  await openPage()
+  const action = { ...unknown(false), attempt: 1 }
+  await show(page, { action, withOutcomes: true })
+  await ready()
+  await button('Mark not done').click()
+  const note = page.getByLabel(/^What did you see/)
+  await note.fill('No refund in the bank at 11:02.')
+  // Somebody settled it, had it tried again, and it ended unknown as well, while this page was asleep.
+  await show(page, { action: { ...action, attempt: 2, updatedAt: ago(1) }, withOutcomes: true })
+  expect(await note.inputValue()).toBe('No refund in the bank at 11:02.')
+  // It rests, so only a forced click gets there.
+  await button('Mark not done').click({ force: true })
+  await note.press('Control+Enter')
+  expect(await calls()).toEqual([])
+  expect(await card().getByRole('alert').textContent()).toMatch(/^It was tried again/)
+  await button('Back').click()
+  await button('Mark not done').click()
+  expect(await note.inputValue()).toBe('No refund in the bank at 11:02.')
+  await note.fill('No refund in the bank at 11:40.')
+  await button('Mark not done').click()
+  expect(await calls()).toEqual([{ actionId: action.id, verdict: 'failed', note: 'No refund in the bank at 11:40.', attempt: 2 }])
+})
+
+test('what was found about an attempt is sent as found about that one', async () => {
+  await openPage()
+  const action = { ...unknown(false), attempt: 3 }
+  await show(page, { action, withOutcomes: true })
+  await ready()
+  await button('Mark done').click()
+  await page.getByLabel(/^What did you see/).fill('It is in the ledger.')
+  await button('Mark done').click()
+  expect(await calls()).toMatchObject([{ verdict: 'succeeded', attempt: 3 }])
 })
 
 test('where the tool can find out, "Check again" asks it', async () => {

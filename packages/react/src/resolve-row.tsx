@@ -5,10 +5,13 @@ import type { Outcome } from './card-props.ts'
 import { useKeepFocus } from './use-keep-focus.ts'
 
 type ResolveRowProps = {
+  /** The attempt whose outcome is unknown. */
+  attempt: number
   resting: Rest
   /** Absent when the tool has no way to find out. */
   onVerify: (() => void) | undefined
-  onResolve: (outcome: Outcome, note: string) => void
+  /** `attempt`: the one that the finding is about. */
+  onResolve: (outcome: Outcome, note: string, attempt: number) => void
   /** The buttons or the form disappeared with the focus in them. */
   onFocusLost: () => void
 }
@@ -20,12 +23,16 @@ const OUTCOMES = { succeeded: 'Mark done', failed: 'Mark not done' } as const
  * second effect.
  */
 export function ResolveRow(props: ResolveRowProps) {
-  const [outcome, setOutcome] = useState<Outcome | null>(null)
-  return outcome === null ? (
-    <ResolveButtons {...props} onChoose={setOutcome} />
-  ) : (
-    <ResolveForm {...props} outcome={outcome} onCancel={() => setOutcome(null)} />
-  )
+  // What a person found is about the attempt that they began with, however far the action is by the time they send it.
+  const [begun, setBegun] = useState<Begun | null>(null)
+  const [note, setNote] = useState('')
+  if (begun === null) return <ResolveButtons {...props} onChoose={(outcome) => setBegun({ outcome, attempt: props.attempt })} />
+  const leave = () => {
+    // Who has to look again because of another attempt does not write it all again.
+    if (begun.attempt === props.attempt) setNote('')
+    setBegun(null)
+  }
+  return <ResolveForm {...props} begun={begun} note={note} onNote={setNote} onCancel={leave} />
 }
 
 function ResolveButtons({ resting, onVerify, onChoose, onFocusLost }: ResolveRowProps & { onChoose: (outcome: Outcome) => void }) {
@@ -47,10 +54,10 @@ function ResolveButtons({ resting, onVerify, onChoose, onFocusLost }: ResolveRow
   )
 }
 
-type ResolveFormProps = ResolveRowProps & { outcome: Outcome; onCancel: () => void }
+type Begun = { outcome: Outcome; attempt: number }
+type ResolveFormProps = ResolveRowProps & { begun: Begun; note: string; onNote: (note: string) => void; onCancel: () => void }
 
-function ResolveForm({ outcome, resting, onResolve, onCancel, onFocusLost }: ResolveFormProps) {
-  const [note, setNote] = useState('')
+function ResolveForm({ attempt, begun, note, onNote, resting, onResolve, onCancel, onFocusLost }: ResolveFormProps) {
   const [isAsked, setAsked] = useState(false)
   const form = useRef<HTMLFormElement>(null)
   const text = useRef<HTMLTextAreaElement>(null)
@@ -58,8 +65,10 @@ function ResolveForm({ outcome, resting, onResolve, onCancel, onFocusLost }: Res
   useEffect(() => text.current?.focus(), [])
   const given = note.trim()
   const isMissing = isAsked && given === ''
+  const isOld = attempt !== begun.attempt
   const send = () => {
-    if (given !== '') return onResolve(outcome, given)
+    if (isOld) return text.current?.focus()
+    if (given !== '') return onResolve(begun.outcome, given, begun.attempt)
     setAsked(true)
     text.current?.focus()
   }
@@ -83,14 +92,15 @@ function ResolveForm({ outcome, resting, onResolve, onCancel, onFocusLost }: Res
           value={note}
           maxLength={2_000}
           rows={2}
-          onChange={(event) => setNote(event.currentTarget.value)}
+          onChange={(event) => onNote(event.currentTarget.value)}
         />
       </label>
       {isMissing ? <p role="alert">Say how you know.</p> : null}
+      {isOld ? <p role="alert">It was tried again since you began. Look again, then go back and say what became of this attempt.</p> : null}
       <div className="cs-buttons">
         <CardButton onClick={onCancel}>Back</CardButton>
-        <CardButton rest={resting} type="submit" className="cs-approve">
-          {OUTCOMES[outcome]}
+        <CardButton rest={isOld ? 'blocked' : resting} type="submit" className="cs-approve">
+          {OUTCOMES[begun.outcome]}
         </CardButton>
       </div>
     </form>

@@ -42,9 +42,11 @@ export function Settled({ view, children }: { view: CardView; children: ReactNod
       {offers.resolve ? (
         <Suspense fallback={null}>
           <ResolveRow
+            key={action.id}
+            attempt={action.attempt}
             resting={resting}
             onVerify={offers.verify ? () => press(() => store.verify()) : undefined}
-            onResolve={(outcome, note) => press(() => store.resolve(outcome, note))}
+            onResolve={(...found) => press(() => store.resolve(...found))}
             onFocusLost={focusCard}
           />
         </Suspense>

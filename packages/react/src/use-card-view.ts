@@ -43,7 +43,7 @@ export function useCardView(props: ApprovalCardProps, shown: LoadedCard, store: 
   useTick(tickMs(action, nowMs))
   // Evidence that arrives later has to be seen as well.
   const seen = useSeen(card, version, evidence)
-  const stand = `${version} ${action.state} ${refusal} ${canDecide} ${seen.isSeen} ${evidence} ${JSON.stringify(edits)}`
+  const stand = `${version} ${action.state} ${action.attempt} ${refusal} ${canDecide} ${seen.isSeen} ${evidence} ${JSON.stringify(edits)}`
   const { rest, isReady, ignored } = useCooldown(row, stand)
   const focusCard = useCallback(() => card.current?.focus({ preventScroll: true }), [])
   const resting = shown.rest || rest

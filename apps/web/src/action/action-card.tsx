@@ -64,7 +64,7 @@ export function ActionCard({ action, connection, linkSession = true, onSettled }
       onLookAgain={() => client.actions.lookAgain(action.id)}
       onRetry={isElsewhere ? undefined : () => (isHere ? carryOut(true) : call(client.actions.retry(action.id)))}
       onVerify={isElsewhere ? undefined : () => (isHere ? carryOut(true) : call(client.actions.verify(action.id)))}
-      onResolve={(outcome, note) => call(client.actions.resolve(action.id, { outcome, note, attempt: action.attempt }))}
+      onResolve={(outcome, note, attempt = action.attempt) => call(client.actions.resolve(action.id, { outcome, note, attempt }))}
       onExtend={() => call(client.actions.extend(action.id))}
       onUndo={() => call(client.actions.undo(action.id))}
       onCarryOut={isHere ? () => carryOut() : undefined}

@@ -34,8 +34,11 @@ export type CardCallbacks = {
   onRetry?: (() => Promise<unknown>) | undefined
   /** Asks the tool whether an action of unknown outcome took effect; offered where the tool can tell. */
   onVerify?: (() => Promise<unknown>) | undefined
-  /** Resolves an unknown outcome with what a person found; without it the card only shows it. */
-  onResolve?: ((outcome: Outcome, note: string) => Promise<unknown>) | undefined
+  /**
+   * Resolves an unknown outcome with what a person found about `attempt`, which the action may have passed by then: send it as well. Without
+   * this callback the card only shows the outcome.
+   */
+  onResolve?: ((outcome: Outcome, note: string, attempt?: number) => Promise<unknown>) | undefined
   /** Executes an approved action of executor `client` in this page; without it the card only says that a client has to. */
   onCarryOut?: (() => Promise<unknown>) | undefined
   /** Extends the deadline of a waiting action to its `extendableUntil`; without it the card does not offer that. */

@@ -169,8 +169,9 @@ export class ApprovalCardStore {
     this.#request('verify', async ({ onVerify }) => onVerify?.(), 'done')
   }
 
-  resolve(outcome: Outcome, note: string): void {
-    this.#request('resolve', async ({ onResolve }) => onResolve?.(outcome, note))
+  /** `attempt`: the one that the finding is about, so that it does not settle a later one. */
+  resolve(...found: [outcome: Outcome, note: string, attempt?: number]): void {
+    this.#request('resolve', async ({ onResolve }) => onResolve?.(...found))
   }
 
   carryOut(): void {

@@ -20,3 +20,10 @@ test('what a person says of an unknown outcome is about the attempt that they sa
   renderToStaticMarkup(createElement(Card, { client, onGiven: ({ onResolve }) => onResolve?.('succeeded', 'The bank shows it.') }))
   expect(resolved).toEqual([[UNKNOWN.id, { outcome: 'succeeded', note: 'The bank shows it.', attempt: 2 }]])
 })
+
+test('what a person says of an attempt that they began with stays about that one', () => {
+  const resolved: unknown[] = []
+  const client = { actions: { resolve: (...args: unknown[]) => resolved.push(args) } } as unknown as Client
+  renderToStaticMarkup(createElement(Card, { client, onGiven: ({ onResolve }) => onResolve?.('failed', 'Not in the bank.', 1) }))
+  expect(resolved).toEqual([[UNKNOWN.id, { outcome: 'failed', note: 'Not in the bank.', attempt: 1 }]])
+})

@@ -21,7 +21,7 @@ export function useDecision(client: Client, { id, attempt }: Pick<Action, 'id' |
       onExtend: () => client.actions.extend(id),
       onRetry: () => client.actions.retry(id),
       onVerify: () => client.actions.verify(id),
-      onResolve: (outcome, note) => client.actions.resolve(id, { outcome, note, attempt }),
+      onResolve: (outcome, note, found = attempt) => client.actions.resolve(id, { outcome, note, attempt: found }),
     }),
     [client, id, attempt, mayAllowLater, saysSeen],
   )

@@ -46,6 +46,8 @@ export type Call = {
   verdict: Verdict | 'retry' | 'verify' | 'carry out' | 'undo' | 'extend' | 'seen' | Outcome
   details?: DecisionDetails
   note?: string
+  /** Of an outcome: the attempt that it is about. */
+  attempt?: number
 }
 /** How the page's stand-in for the server answers: takes it, keeps it waiting, or refuses with this. */
 export type Reply =
@@ -130,7 +132,8 @@ function App({ nowMs }: { nowMs: number }) {
             {...(withOutcomes
               ? {
                   onVerify: () => answer({ actionId: card.action.id, verdict: 'verify' }),
-                  onResolve: (outcome: Outcome, note: string) => answer({ actionId: card.action.id, verdict: outcome, note }),
+                  onResolve: (outcome: Outcome, note: string, attempt?: number) =>
+                    answer({ actionId: card.action.id, verdict: outcome, note, ...(attempt && { attempt }) }),
                   onUndo: () => answer({ actionId: card.action.id, verdict: 'undo' }),
                   onExtend: () => answer({ actionId: card.action.id, verdict: 'extend' }),
                   onCarryOut: () => answer({ actionId: card.action.id, verdict: 'carry out' }),
