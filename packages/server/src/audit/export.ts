@@ -78,18 +78,18 @@ async function isSaidLater(store: Store, actionIds: readonly string[], after = 0
 }
 
 async function* headsOf(store: Store, since?: number, until?: number): AsyncGenerator<Head> {
-  if (since === undefined && until === undefined) {
-    const newest = await store.read(() => audit.lastHead.first({}))
-    return yield* headsAfter(store, 0, newest?.number ?? 0)
-  }
   let first: number | undefined
   let last: number | undefined
-  for await (const { firstNumber, lastNumber } of headsOfPeriod(store, { since, until })) {
-    first = firstNumber
-    last ??= lastNumber
-  }
+  if (since !== undefined || until !== undefined)
+    for await (const { firstNumber, lastNumber } of headsOfPeriod(store, { since, until })) {
+      first = firstNumber
+      last ??= lastNumber
+    }
+  // Without an end the newest head belongs to it, and without a beginning the first one, also where a wrong clock wrote their rows or nothing
+  // was recorded since: a file that lacks them looks as if they had been deleted.
+  if (until === undefined) last = (await store.read(() => audit.lastHead.first({})))?.number
   // Row times may differ from the order of heads: a row outside the period may lie between two inside.
-  if (first !== undefined) yield* headsAfter(store, first - 1, last)
+  if (last !== undefined) yield* headsAfter(store, since === undefined ? 0 : (first ?? last) - 1, last)
 }
 
 async function* headsAfter(store: Store, number = 0, upTo = Number.MAX_SAFE_INTEGER): AsyncGenerator<Head> {
