@@ -12,6 +12,9 @@ const OPERATORS: Record<string, Calculate> = {
 /**
  * Lets conditions mix JSON numbers, which are all `double`, with integers as people write them: `args.price * 3`. Standard CEL requires
  * `args.price * 3.0`, and a condition without the `.0` always fails.
+ *
+ * The result is `dyn`. Without a name the library takes the type on the left: `100 - args.percent == 0` would compare what is a double as an
+ * integer, and never be true. `double` would refuse conditions that hold, such as `2 * double(args.count) in [10]`.
  */
 export function addNumbers(environment: Environment): void {
   for (const [operator, calculate] of Object.entries(OPERATORS)) {
@@ -19,7 +22,7 @@ export function addNumbers(environment: Environment): void {
       ['double', 'int'],
       ['int', 'double'],
     ]) {
-      environment.registerOperator(`${left} ${operator} ${right}`, (a: number | bigint, b: number | bigint) =>
+      environment.registerOperator(`${left} ${operator} ${right}: dyn`, (a: number | bigint, b: number | bigint) =>
         calculate(Number(a), Number(b)),
       )
     }
