@@ -12,23 +12,29 @@ interface Chain {
 /** Follows the chains of all scopes at once, as their rows arrive. */
 export interface Scopes {
   readonly count: number
-  /** Returns why a row does not fit in its chain; undefined when it does. */
-  take(row: ExportedRow): string | undefined
-  /** Returns what a chain lacks at the end of the input. @param isWhole True for a record that has every chain from its first row on. */
-  missing(isWhole: boolean): string | undefined
+  /** Returns why a row, or one behind it that arrived earlier, does not fit in its chain; empty when they do. */
+  take(row: ExportedRow): string[]
+  /** Yields what the chains lack at the end of the input. @param isWhole True for a record that has every chain from its first row on. */
+  missing(isWhole: boolean): Iterable<string>
 }
 
 export function createScopes(): Scopes {
   const chains = new Map<string, Chain>()
 
-  function extend(chain: Chain, row: Link): string | undefined {
-    if (row.prev !== chain.last.hash) return 'does not follow the row before it'
-    if (row.follows !== undefined && row.follows !== chain.last.id) return 'names another row as the one before it'
-    chain.last = row
-    const next = chain.early.get(row.seq + 1)
-    if (!next) return undefined
-    chain.early.delete(next.seq)
-    return extend(chain, next)
+  const whyNotBehind = ({ last }: Chain, row: Link): string[] => {
+    if (row.prev !== last.hash) return ['does not follow the row before it']
+    return row.follows !== undefined && row.follows !== last.id ? ['names another row as the one before it'] : []
+  }
+
+  /** The chain goes on with a row that does not fit, so that each difference is found once. */
+  function extend(chain: Chain, row: Link): string[] {
+    const problems: string[] = []
+    for (let next: Link | undefined = row; next; next = chain.early.get(next.seq + 1)) {
+      chain.early.delete(next.seq)
+      problems.push(...whyNotBehind(chain, next))
+      chain.last = next
+    }
+    return problems
   }
 
   return {
@@ -37,30 +43,35 @@ export function createScopes(): Scopes {
     },
     take({ scope, id, seq, prev, hash, follows }) {
       const row = { id, seq, prev, hash, follows }
-      if (follows !== undefined && (follows === null) !== (seq === 1)) return 'names another row as the one before it'
+      const problems = follows !== undefined && (follows === null) !== (seq === 1) ? ['names another row as the one before it'] : []
       const chain = chains.get(scope)
       if (!chain) {
         chains.set(scope, { first: row, last: row, early: new Map() })
-        return undefined
+        return problems
       }
       const { first, last, early } = chain
-      if (seq === last.seq + 1) return extend(chain, row)
+      if (seq === last.seq + 1) return [...new Set([...problems, ...extend(chain, row)])]
       if (seq > last.seq && !early.has(seq)) {
         early.set(seq, row)
-        return undefined
+        return problems
       }
-      if (seq !== first.seq - 1) return 'is duplicated'
-      if (hash !== first.prev) return 'is not the one that the row behind it follows'
-      if (first.follows !== undefined && first.follows !== id) return 'is not the one that the row behind it names'
+      if (seq !== first.seq - 1) return [...problems, 'is duplicated']
+      if (hash !== first.prev) problems.push('is not the one that the row behind it follows')
+      else if (first.follows !== undefined && first.follows !== id) problems.push('is not the one that the row behind it names')
       chain.first = row
-      return undefined
+      return problems
     },
-    missing(isWhole) {
-      for (const [scope, { first, last, early }] of chains) {
-        if (early.size > 0) return `row ${last.seq + 1} of ${scope} is missing`
-        if (first.seq === 1 ? first.prev !== '' : isWhole) return `row ${first.seq === 1 ? 0 : first.seq - 1} of ${scope} is missing`
+    *missing(isWhole) {
+      for (const [scope, chain] of chains) {
+        const { first, early } = chain
+        if (first.seq === 1 ? first.prev !== '' : isWhole) yield `row ${first.seq === 1 ? 0 : first.seq - 1} of ${scope} is missing`
+        for (const row of [...early.values()].sort((a, b) => a.seq - b.seq)) {
+          const next = chain.last.seq + 1
+          if (row.seq > next) yield `row ${next} of ${scope} is missing`
+          else for (const problem of whyNotBehind(chain, row)) yield `row ${row.seq} of ${scope} ${problem}`
+          chain.last = row
+        }
       }
-      return undefined
     },
   }
 }

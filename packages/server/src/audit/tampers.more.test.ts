@@ -152,3 +152,36 @@ test('a row that is said to follow another one is found, also in a part of the r
     }
   }
 })
+
+test('a change of a row hides no other difference: each is listed, and heads that were kept elsewhere are compared', async () => {
+  const { key, lines } = await linesOfRecord()
+  const rows = lines.flatMap((line, at) => (rowIn(line)?.data ? [at] : []))
+  const lied = (list: readonly string[], at: number) => list.with(at, list[at]?.replace('"data":{', '"data":{"lied":true,') ?? '')
+  const [first = 0, second = 0] = [rows[0], rows.at(-1)]
+  const changed = withEnd(lied(lied(lines.slice(0, -1), first), second), key)
+  const verdict = await verifyExport(changed, [key.publicKey], { anchors: [{ number: 3, hash: 'another' }] })
+  expect(verdict.problems).toEqual([
+    expect.stringMatching(`^line ${first + 1}: the data of row .* was changed$`),
+    expect.stringMatching(`^line ${second + 1}: the data of row .* was changed$`),
+    'head 3 is another one than the anchor has: the record was rewritten',
+  ])
+  expect(verdict).toMatchObject({ problem: verdict.problems[0], unlisted: 0 })
+  // A row that is gone is found behind one that was changed.
+  const [gone = ''] = lines.splice(second, 1)
+  const without = withEnd(lied(lines.slice(0, -1), first), key)
+  const { problems } = await verifyExport(without, [key.publicKey])
+  expect(problems.slice(0, 2)).toEqual([
+    expect.stringMatching(/the data of row .* was changed$/),
+    expect.stringMatching(/was signed over other rows/),
+  ])
+  expect(rowIn(gone)).toBeDefined()
+})
+
+test('of more differences than a hundred, the others are counted', async () => {
+  const { key, lines } = await linesOfRecord()
+  const many = withEnd([...lines.slice(0, -1), ...Array.from({ length: 150 }, () => 'nothing')], key)
+  const { problems, unlisted } = await verifyExport(many, [key.publicKey])
+  expect(problems).toHaveLength(100)
+  // The end, too, says how many rows there should be.
+  expect(unlisted).toBe(51)
+})

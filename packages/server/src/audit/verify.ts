@@ -8,8 +8,12 @@ import { createScopes, type Scopes } from './scopes.ts'
 
 /** The result of verifying an exported record. */
 export interface AuditVerdict {
-  /** Where and how it differs from its signatures; undefined when it is intact. */
+  /** Where and how it first differs from its signatures; undefined when it is intact. */
   problem: string | undefined
+  /** Every difference, in the order of the file; at most `MAX_PROBLEMS`. */
+  problems: string[]
+  /** How many differences there are beyond those. */
+  unlisted: number
   rows: number
   /** Redacted rows: their existence is proved, but not their data. */
   redacted: number
@@ -34,14 +38,18 @@ export interface VerifyOptions {
   anchors?: readonly Anchor[]
 }
 
-interface Reading extends AuditVerdict {
+/** How many differences are listed. */
+const MAX_PROBLEMS = 100
+
+interface Reading extends Omit<AuditVerdict, 'problem'> {
   line: number
   /** The keys that may have signed it; undefined accepts the one that the file names. */
   trusted: readonly string[] | undefined
   start: ExportStart | undefined
   end: ExportEnd | undefined
   lastHead: Head | undefined
-  /** The hash of each head, by its number. */
+  headCount: number
+  /** The hash that each head has by its fields, by its number. */
   hashes: Map<number, string>
   anchors: readonly Anchor[] | undefined
   lastId: number
@@ -54,8 +62,8 @@ interface Reading extends AuditVerdict {
 
 /**
  * Verifies an exported record without a database, line by line: each row against its own hashes and the row before it in its scope, the
- * rows against their head, the heads against each other and their signatures, and that nothing is missing at the end. Stops at the first
- * problem.
+ * rows against their head, the heads against each other and their signatures, and that nothing is missing at the end. It goes on after a
+ * difference: one that is known and was accepted must not hide another.
  * @param lines Its lines without their ends.
  * @param trusted Public keys that may have signed it. Without them the key that the file names is accepted: then the result proves that the
  * file is consistent, and `keys` names the signer for comparison.
@@ -67,7 +75,7 @@ export async function verifyExport(
 ): Promise<AuditVerdict> {
   const digest = createHash('sha256')
   const reading: Reading = {
-    ...{ problem: undefined, rows: 0, redacted: 0, scopes: 0, heads: undefined, time: undefined, keys: [], line: 0 },
+    ...{ problems: [], unlisted: 0, rows: 0, redacted: 0, scopes: 0, heads: undefined, time: undefined, keys: [], line: 0, headCount: 0 },
     ...{ trusted, start: undefined, end: undefined, lastHead: undefined, lastId: 0, tally: createTally(), chains: createScopes() },
     ...{ blanked: new Set<string>(), saidBlanked: new Set<string>() },
     ...{ gaps: [], anchored: undefined, hashes: new Map<number, string>(), anchors },
@@ -75,102 +83,128 @@ export async function verifyExport(
   try {
     for await (const text of lines) {
       reading.line++
-      const problem = reading.end ? 'is after the end' : takeLine(reading, text, () => digest.copy().digest('base64url'))
-      if (problem !== undefined) return verdictOf(reading, `line ${reading.line}: ${problem}`)
+      const where = `line ${reading.line}: `
+      if (reading.end) note(reading, where, ['is after the end'])
+      else
+        note(
+          reading,
+          where,
+          takeLine(reading, text, () => digest.copy().digest('base64url')),
+        )
+      if (!reading.start) return verdictOf(reading)
       digest.update(`${text}\n`)
     }
   } catch (error) {
     if (!(error instanceof LineError)) throw error
-    return verdictOf(reading, `after line ${reading.line}: ${error.message}`)
+    note(reading, `after line ${reading.line}: `, [error.message])
+    return verdictOf(reading)
   }
-  return verdictOf(reading, reading.end ? (missing(reading) ?? checkAnchors(reading)) : 'its end is missing: lines were cut off')
+  if (!reading.end) note(reading, '', ['its end is missing: lines were cut off'])
+  else {
+    note(reading, '', missing(reading))
+    note(reading, '', checkAnchors(reading))
+  }
+  return verdictOf(reading)
 }
 
-function verdictOf(reading: Reading, problem: string | undefined): AuditVerdict {
-  const { rows, redacted, heads, time, keys, gaps, anchored } = reading
-  return { problem, rows, redacted, scopes: reading.chains.count, heads, time, keys, gaps, anchored }
+function note(reading: Reading, where: string, problems: Iterable<string>): void {
+  for (const problem of problems) {
+    if (reading.problems.length < MAX_PROBLEMS) reading.problems.push(`${where}${problem}`)
+    else reading.unlisted++
+  }
 }
 
-/** Returns what is missing in a record that was read to its end. */
-function missing({ chains, heads, start, blanked, saidBlanked }: Reading): string | undefined {
-  const problem = chains.missing(start?.since === null || heads?.first === 1)
+function verdictOf({ problems, unlisted, rows, redacted, chains, heads, time, keys, gaps, anchored }: Reading): AuditVerdict {
+  return { problem: problems[0], problems, unlisted, rows, redacted, scopes: chains.count, heads, time, keys, gaps, anchored }
+}
+
+/** Yields what is missing in a record that was read to its end. */
+function* missing({ chains, heads, start, blanked, saidBlanked }: Reading): Iterable<string> {
+  yield* chains.missing(start?.since === null || heads?.first === 1)
   // A redaction has its own row, later than the data: a record up to some time may not include it.
-  if (problem !== undefined || start?.until !== null) return problem
-  const taken = [...blanked].find((actionId) => !saidBlanked.has(actionId))
-  return taken === undefined ? undefined : `the data of ${taken} was removed, and no redaction is recorded`
+  if (start?.until !== null) return
+  for (const actionId of blanked) if (!saidBlanked.has(actionId)) yield `the data of ${actionId} was removed, and no redaction is recorded`
 }
 
-function takeLine(reading: Reading, text: string, digestSoFar: () => string): string | undefined {
+function takeLine(reading: Reading, text: string, digestSoFar: () => string): string[] {
   const line = readLine(text)
-  if (!line) return reading.line === 1 ? 'this is not an exported record' : 'is not in the format of an export'
+  if (!line) return [reading.line === 1 ? 'this is not an exported record' : 'is not in the format of an export']
   if (reading.line === 1) {
-    if (!('start' in line)) return 'this is not an exported record'
+    if (!('start' in line)) return ['this is not an exported record']
     reading.start = line.start
-    return undefined
+    return []
   }
   if ('row' in line) return takeRow(reading, line.row)
   if ('head' in line) return takeHead(reading, line.head)
-  return 'end' in line ? takeEnd(reading, line.end, line.signature, digestSoFar()) : 'the file begins again'
+  return 'end' in line ? takeEnd(reading, line.end, line.signature, digestSoFar()) : ['the file begins again']
 }
 
-function takeRow(reading: Reading, row: ExportedRow): string | undefined {
+function takeRow(reading: Reading, row: ExportedRow): string[] {
   const what = `row ${row.seq} of ${row.scope}`
-  if ((row.follows === undefined) === (reading.start?.format === FORMAT)) return `${what} is of another format than the file`
-  if (row.id <= reading.lastId) return `${what} is out of order or duplicated`
-  if ((row.data === null) !== (row.salt === null)) return `${what} is half redacted`
-  if (row.data !== null && row.salt !== null && dataHashOf(row.salt, row.data) !== row.data_hash) return `the data of ${what} was changed`
-  if (rowHashOf(row) !== row.hash) return `${what} was changed`
-  const problem = reading.chains.take(row)
-  if (problem !== undefined) return `${what} ${problem}`
+  const problems = []
+  if ((row.follows === undefined) === (reading.start?.format === FORMAT)) problems.push(`${what} is of another format than the file`)
+  if (row.id <= reading.lastId) problems.push(`${what} is out of order or duplicated`)
+  if ((row.data === null) !== (row.salt === null)) problems.push(`${what} is half redacted`)
+  else if (row.data !== null && row.salt !== null && dataHashOf(row.salt, row.data) !== row.data_hash)
+    problems.push(`the data of ${what} was changed`)
+  if (rowHashOf(row) !== row.hash) problems.push(`${what} was changed`)
+  for (const problem of reading.chains.take(row)) problems.push(`${what} ${problem}`)
+  // Its head covers the stored hash: data that does not fit is a difference of this row alone.
   reading.tally.add({ ...row, follows: row.follows ?? null })
-  reading.lastId = row.id
+  reading.lastId = Math.max(reading.lastId, row.id)
   reading.rows++
   if (row.kind === 'redacted' && row.action_id !== null) reading.saidBlanked.add(row.action_id)
-  if (row.data !== null) return undefined
-  if (row.action_id === null) return `${what} is about no action, and was redacted nevertheless`
+  if (row.data !== null) return problems
+  if (row.action_id === null) return [...problems, `${what} is about no action, and was redacted nevertheless`]
   reading.blanked.add(row.action_id)
   reading.redacted++
-  return undefined
+  return problems
 }
 
-function takeHead(reading: Reading, head: Head): string | undefined {
+function takeHead(reading: Reading, head: Head): string[] {
   const what = `head ${head.number}`
-  const { lastHead } = reading
-  const isFirstOfAll = !lastHead && reading.start?.since === null
-  if (isFirstOfAll && !follows(head, NO_HEAD)) return `${what} is the first: those before it are missing`
-  if (lastHead ? !follows(head, lastHead) : (head.number === 1) !== (head.prev === ''))
-    return `${what} does not follow ${lastHead ? `head ${lastHead.number}` : 'what it says'}`
-  if (head.format > HEAD_FORMAT || head.format < (lastHead?.format ?? 1)) return `${what} is of another format than it should be`
-  const seen = reading.tally.end(head.format)
-  if (Object.entries(seen).some(([name, value]) => head[name as keyof typeof seen] !== value))
-    return `${what} was signed over other rows: one of those before it was changed, left out, added or moved`
-  if (headHashOf(head) !== head.hash) return `${what} was changed`
-  const problem = checkSignature(reading, headText(head), head.signature, head.key)
-  if (problem !== undefined) return `${what} ${problem}`
+  const problems = [...whyNotInPlace(reading, head), ...whyNotOver(reading, head)]
+  const hash = headHashOf(head)
+  const forged = hash === head.hash ? checkSignature(reading, headText(head), head.signature, head.key) : ['was changed']
+  problems.push(...forged)
   reading.tally = createTally()
   reading.lastHead = head
-  reading.hashes.set(head.number, head.hash)
+  reading.headCount++
+  reading.hashes.set(head.number, hash)
   const gap = gapOf(head)
-  if (gap) reading.gaps.push({ ...gap, head: head.number })
+  if (gap && forged.length === 0) reading.gaps.push({ ...gap, head: head.number })
   reading.heads = { first: reading.heads?.first ?? head.number, last: head.number }
   reading.time = {
     first: Math.min(reading.time?.first ?? head.first_at, head.first_at),
     last: Math.max(reading.time?.last ?? head.last_at, head.last_at),
   }
-  return undefined
+  return problems.map((problem) => `${what} ${problem}`)
 }
 
-function takeEnd(reading: Reading, end: ExportEnd, signature: string, lines: string): string | undefined {
-  const { start } = reading
-  if (!start) return 'the file has no beginning'
-  if (reading.tally.rowCount > 0) return 'there are rows without a head before the end'
-  const heads = reading.hashes.size
-  if (end.rows !== reading.rows || end.heads !== heads) return `there should be ${end.rows} rows and ${end.heads} heads`
-  if (end.lines !== lines || end.exportedAt !== start.exportedAt) return 'a line before the end was changed'
-  const problem = checkSignature(reading, endText(end), signature, start.publicKey)
-  if (problem !== undefined) return `the end ${problem}`
+function whyNotInPlace({ lastHead, start }: Reading, head: Head): string[] {
+  if (!lastHead && start?.since === null && !follows(head, NO_HEAD)) return ['is the first: those before it are missing']
+  if (lastHead ? !follows(head, lastHead) : (head.number === 1) !== (head.prev === ''))
+    return [`does not follow ${lastHead ? `head ${lastHead.number}` : 'what it says'}`]
+  const isOfFormat = head.format <= HEAD_FORMAT && head.format >= (lastHead?.format ?? 1)
+  return isOfFormat ? [] : ['is of another format than it should be']
+}
+
+function whyNotOver({ tally }: Reading, head: Head): string[] {
+  const seen = tally.end(head.format)
+  const isSame = Object.entries(seen).every(([name, value]) => head[name as keyof typeof seen] === value)
+  return isSame ? [] : ['was signed over other rows: one of those before it was changed, left out, added or moved']
+}
+
+function takeEnd(reading: Reading, end: ExportEnd, signature: string, lines: string): string[] {
+  const { start, headCount, rows, tally } = reading
   reading.end = end
-  return end.remembered ? whyNotHeld(reading, end.remembered, 'the server that exported it remembers') : undefined
+  const problems = []
+  if (tally.rowCount > 0) problems.push('there are rows without a head before the end')
+  if (end.rows !== rows || end.heads !== headCount) problems.push(`there should be ${end.rows} rows and ${end.heads} heads`)
+  else if (end.lines !== lines || end.exportedAt !== start?.exportedAt) problems.push('a line before the end was changed')
+  for (const problem of checkSignature(reading, endText(end), signature, start?.publicKey ?? '')) problems.push(`the end ${problem}`)
+  const lost = end.remembered ? whyNotHeld(reading, end.remembered, 'the server that exported it remembers') : undefined
+  return lost === undefined ? problems : [...problems, lost]
 }
 
 /**
@@ -195,22 +229,26 @@ function whyNotHeld({ hashes, start, lastHead, heads, gaps }: Reading, { number,
 }
 
 /** Checks the record against heads that were stored elsewhere. */
-function checkAnchors(reading: Reading): string | undefined {
+function* checkAnchors(reading: Reading): Iterable<string> {
   const { anchors, end, hashes } = reading
-  if (!anchors) return undefined
+  if (!anchors) return
+  let isMissing = false
   for (const anchor of anchors) {
     // Signed after the export.
     if (anchor.at !== undefined && anchor.at > (end?.exportedAt ?? 0)) continue
     const problem = whyNotHeld(reading, anchor, 'the anchor has')
-    if (problem !== undefined) return problem
-    if (hashes.has(anchor.number)) reading.anchored = Math.max(reading.anchored ?? 0, anchor.number)
+    if (problem !== undefined) {
+      isMissing = true
+      yield problem
+    } else if (hashes.has(anchor.number)) reading.anchored = Math.max(reading.anchored ?? 0, anchor.number)
   }
-  return reading.anchored === undefined ? 'no head of the anchor belongs to this part of the record: it proves nothing about it' : undefined
+  if (reading.anchored === undefined && !isMissing)
+    yield 'no head of the anchor belongs to this part of the record: it proves nothing about it'
 }
 
-function checkSignature({ trusted, keys, start }: Reading, text: string, signature: string, key: string): string | undefined {
-  if (!(trusted ?? [start?.publicKey]).includes(key)) return `is signed with another key: ${key}`
-  if (!isSignedBy(text, signature, key)) return 'has a wrong signature'
+function checkSignature({ trusted, keys, start }: Reading, text: string, signature: string, key: string): string[] {
+  if (!(trusted ?? [start?.publicKey]).includes(key)) return [`is signed with another key: ${key}`]
+  if (!isSignedBy(text, signature, key)) return ['has a wrong signature']
   if (!keys.includes(key)) keys.push(key)
-  return undefined
+  return []
 }

@@ -28,7 +28,7 @@ that with GET /api/audit/key of your server, or better with a copy that you note
 --anchor takes heads that were kept outside the database: a file of record.anchor, the file record.head of the server, or NUMBER:HASH as
 GET /api/audit/seal answers them. Without one, nobody can tell whether the newest rows, or all of them, were deleted before the export.
 
-Exit code: 0 when every row and every head is as it was written, 1 when one is not; the first one that is not is named.`
+Exit code: 0 when every row and every head is as it was written, 1 when one is not; the first hundred differences are listed.`
 
 const ACCEPT_HELP = `
 For a server that seals nothing because its database does not hold the record that it remembers: GET /readyz says why. Look for the cause
@@ -67,7 +67,7 @@ async function verify(file: string, { publicKey, anchor, json }: VerifyFlags): P
   const verdict = await verifyExport(exactLinesOf(readExport(file, json)), publicKey, { anchors })
   if (verdict.problem !== undefined) process.exitCode = 1
   if (json) sayJson(jsonOf(file, verdict))
-  else if (verdict.problem !== undefined) say(`${file}: ${verdict.problem}`)
+  else if (verdict.problem !== undefined) for (const line of differencesOf(file, verdict)) say(line)
   else for (const line of proofOf(verdict, publicKey !== undefined)) say(line)
 }
 
@@ -152,6 +152,10 @@ async function readSeal(answer: Response): Promise<AuditSealView> {
   const detail =
     parsed.ok && typeof parsed.value === 'object' && parsed.value !== null && 'detail' in parsed.value ? parsed.value.detail : ''
   throw new Error(`the server answered ${answer.status}${detail === '' ? '' : `: ${String(detail)}`}`)
+}
+
+function differencesOf(file: string, { problems, unlisted }: AuditVerdict): string[] {
+  return [...problems.map((problem) => `${file}: ${problem}`), ...(unlisted > 0 ? [`${file}: and ${unlisted} more`] : [])]
 }
 
 const NO_ANCHOR =

@@ -83,6 +83,8 @@ export const JSON_OUTPUTS = {
   'audit verify': z.strictObject({
     file: z.string(),
     problem: z.string().nullable(),
+    problems: z.array(z.string()),
+    unlisted: z.int(),
     rows: z.int(),
     redacted: z.int(),
     chains: z.int(),
