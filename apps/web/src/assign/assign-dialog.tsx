@@ -27,16 +27,15 @@ export default function AssignDialog({ action: opened, onClose }: { action: Acti
   }
   const assign = useMutation({
     mutationFn: (to: AssignTo | null) => client.actions.assign(action.id, { to, was: assigneeOf(action) }),
-    onSuccess(changed) {
-      take(changed)
-      onClose()
-    },
+    onSuccess: take,
     onError(error) {
       if (!isApiError(error) || !error.action) return
       take(error.action)
       setAnswered(error.action)
     },
   })
+  // Not an option of the mutation: after Cancel, the answer would close the next dialog of the page.
+  const choose = (to: AssignTo | null) => assign.mutate(to, { onSuccess: onClose })
   return (
     <Dialog open onClose={onClose} aria-labelledby={id} fullWidth maxWidth="xs">
       <div className="choice-dialog assign">
@@ -49,12 +48,12 @@ export default function AssignDialog({ action: opened, onClose }: { action: Acti
           roles={rolesOf(action)}
           isForMe={whyNot(action, me, standsFor) === null}
           isBusy={assign.isPending}
-          onChoose={(to) => assign.mutate(to)}
+          onChoose={choose}
         />
         <Failure of={assign.error} />
         <div className="dialog-end">
           {action.assignment && (
-            <Button disabled={assign.isPending} onClick={() => assign.mutate(null)}>
+            <Button disabled={assign.isPending} onClick={() => choose(null)}>
               Nobody in particular
             </Button>
           )}

@@ -32,15 +32,21 @@ function DeleteSession({ sessionId, title, onClose }: { sessionId: string; title
   const { client } = useServices()
   const queries = useQueryClient()
   const navigate = useNavigate()
+  const isCancelled = useRef(false)
   async function remove() {
     await client.sessions.remove(sessionId)
     keepDraft(sessionId, '')
     void refreshSessions(queries)
     tellOtherWindows()
-    navigate('/', { replace: true })
+    // By now the person may be on another page, or go on with this one, with a text in one of its fields.
+    if (!isCancelled.current && window.location.pathname === `/sessions/${sessionId}`) navigate('/', { replace: true })
+  }
+  const close = () => {
+    isCancelled.current = true
+    onClose()
   }
   return (
-    <Confirmation title={`Delete “${showInvisible(title)}”?`} action="Delete" onConfirm={remove} onClose={onClose}>
+    <Confirmation title={`Delete “${showInvisible(title)}”?`} action="Delete" onConfirm={remove} onClose={close}>
       <p>All messages are deleted for everybody and waiting actions are cancelled. This cannot be undone.</p>
       <p>Its actions stay, with what they changed and who decided, and so does the record.</p>
     </Confirmation>
@@ -68,7 +74,6 @@ export function TitleForm({ sessionId, title, onClose }: TitleFormProps) {
     onSuccess: (session) => {
       noteSession(queries, session)
       tellOtherWindows()
-      close()
     },
   })
   useEffect(() => field.current?.select(), [])
@@ -77,7 +82,7 @@ export function TitleForm({ sessionId, title, onClose }: TitleFormProps) {
     event.preventDefault()
     const text = typed.trim()
     if (text === title) close()
-    else if (text !== '') rename.mutate(text)
+    else if (text !== '') rename.mutate(text, { onSuccess: close })
   }
 
   return (

@@ -355,3 +355,26 @@ test('a trial that another version has overtaken is not activated over it: it op
   trial = undefined
   await page.close()
 })
+
+test('the trial that somebody asked to compare replaces no text that they edit by then', async () => {
+  trial = { version: 3, basedOn: 2 }
+  const page = await browser.newPage({ locale: 'en-GB' })
+  page.setDefaultTimeout(280_000)
+  const held = Promise.withResolvers<void>()
+  await page.route('**/api/policy/versions/3', async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  await page.goto(`${server.url}/policy`)
+  await page.getByTestId('shadow').getByRole('button', { name: 'Compare with version 4' }).click()
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  const field = page.getByLabel('Document (YAML or JSON)')
+  await field.fill(`${TEXT}# mine`)
+  const came = page.waitForResponse('**/api/policy/versions/3')
+  held.resolve()
+  await (await came).finished()
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))))
+  expect(await field.inputValue()).toBe(`${TEXT}# mine`)
+  await page.close()
+  trial = undefined
+})

@@ -44,7 +44,6 @@ export function ShadowSection({ shadow, inForce, onCompare }: ShadowSectionProps
       const [{ document }, { stringify }] = await Promise.all([client.policy.version(shadow.version), import('yaml')])
       return stringify(document)
     },
-    onSuccess: onCompare,
   })
   const failure = end.error ?? use.error ?? compare.error
   const basedOn = report.data?.basedOn ?? inForce
@@ -99,7 +98,11 @@ export function ShadowSection({ shadow, inForce, onCompare }: ShadowSectionProps
             </Button>
           )}
           {basedOn !== inForce && onCompare && (
-            <Button variant="contained" disabled={!online || compare.isPending} onClick={() => compare.mutate()}>
+            <Button
+              variant="contained"
+              disabled={!online || compare.isPending}
+              onClick={() => compare.mutate(undefined, { onSuccess: onCompare })}
+            >
               Compare with version {inForce}
             </Button>
           )}

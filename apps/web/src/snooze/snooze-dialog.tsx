@@ -19,11 +19,10 @@ export default function SnoozeDialog({ action, onClose }: { action: Action; onCl
   const change = useMutation({
     mutationFn: (body: SnoozeBody | undefined): Promise<unknown> =>
       body === undefined ? client.actions.endSnooze(action.id) : client.actions.snooze(action.id, body),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: SNOOZES })
-      onClose()
-    },
+    onSuccess: () => queries.invalidateQueries({ queryKey: SNOOZES }),
   })
+  // Not an option of the mutation: after Cancel, the answer would close the next dialog of the page.
+  const choose = (body: SnoozeBody | undefined) => change.mutate(body, { onSuccess: onClose })
   const nowMs = Date.now()
   const times = snoozeTimes(action, nowMs)
   return (
@@ -35,7 +34,7 @@ export default function SnoozeDialog({ action, onClose }: { action: Action; onCl
         </p>
         <p className="muted">Your inbox hides it until then, or until it changes. Others still see it.</p>
         {times.map(({ words, atMs, body }, at) => (
-          <Button key={words} variant="outlined" autoFocus={at === 0} disabled={change.isPending} onClick={() => change.mutate(body)}>
+          <Button key={words} variant="outlined" autoFocus={at === 0} disabled={change.isPending} onClick={() => choose(body)}>
             <span>{words}</span>
             <time>{clockText(new Date(atMs).toISOString(), nowMs)}</time>
           </Button>
@@ -44,7 +43,7 @@ export default function SnoozeDialog({ action, onClose }: { action: Action; onCl
         <Failure of={change.error} />
         <div className="dialog-end">
           {until !== undefined && (
-            <Button disabled={change.isPending} onClick={() => change.mutate(undefined)}>
+            <Button disabled={change.isPending} onClick={() => choose(undefined)}>
               Back to the inbox now
             </Button>
           )}

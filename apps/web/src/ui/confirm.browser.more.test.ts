@@ -110,3 +110,33 @@ test('a change that takes away the button that led to it leaves the focus where 
   }
   await page.close()
 })
+
+test('who cancelled the deletion of a session and is elsewhere when its answer comes stays there', async () => {
+  revoked = []
+  const page = await browser.newPage({ locale: 'en-GB' })
+  page.setDefaultTimeout(280_000)
+  const held = Promise.withResolvers<void>()
+  const read = (path: string) => answer('GET', path, new URLSearchParams())?.body as object
+  const { principal } = read('/api/me') as { principal: wire.Principal }
+  await page.route('**/api/sessions/ses_000001', async (route) => {
+    if (route.request().method() !== 'DELETE')
+      return await route.fulfill({ json: { ...read('/api/sessions/ses_000001'), owner: principal } })
+    await held.promise
+    await route.fulfill({ status: 204 })
+  })
+  await page.goto(`${server.url}/sessions/ses_000001`)
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  const dialog = page.getByRole('alertdialog')
+  await dialog.getByRole('button', { name: 'Delete' }).click()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByRole('link', { name: 'Policy', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'Policy' }).waitFor()
+  // The page reads the list of sessions again when it has the answer.
+  const listed = page.waitForResponse(/\/api\/sessions\?/)
+  held.resolve()
+  await listed
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))))
+  expect(new URL(page.url()).pathname).toBe('/policy')
+  await page.close()
+})

@@ -6,7 +6,7 @@ import { withoutTimers } from '../testing/timers.ts'
 import { requires } from '../testing/waiting-action.ts'
 
 const inbox = openInboxPage(wire)
-const { actionOf, open, rows, card, cardIsReady } = inbox
+const { actionOf, open, rows, focused, card, cardIsReady } = inbox
 /** How often decided actions are read again. */
 const EVERY_MS = 15_000
 
@@ -119,4 +119,37 @@ test('who is given a role, or loses one, while the inbox is open is offered what
   await until(rows).toEqual(['finance'])
   await cardIsReady()
   expect(await card().textContent()).toContain('Send finance')
+})
+
+test.for([
+  { key: 'm', button: 'I’m on it', call: 'assign' },
+  { key: 's', button: /^1 hour/, call: 'snooze' },
+])('the late answer to $call whose dialog was cancelled does not close the next dialog', async ({ key, button, call }) => {
+  await open()
+  await cardIsReady()
+  const held = Promise.withResolvers<void>()
+  await inbox.page.route(`**/api/actions/act_one/${call}`, async (route) => {
+    await held.promise
+    const json = call === 'assign' ? { ...inbox.waiting[0], updatedAt: '2098-01-01T00:00:00.000Z' } : {}
+    await route.fulfill({ json })
+  })
+  const dialog = inbox.page.getByRole('dialog')
+  await inbox.page.keyboard.press('j')
+  await inbox.page.keyboard.press('k')
+  await until(focused).toBe('one')
+  await inbox.page.keyboard.press(key)
+  await dialog.getByRole('button', { name: button }).click()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await inbox.page.keyboard.press('j')
+  await until(focused).toBe('two')
+  await inbox.page.keyboard.press('m')
+  const field = dialog.getByRole('searchbox', { name: 'Find a person' })
+  await field.fill('Ben')
+  // The page reads the snoozes again when it has the answer.
+  const came = inbox.page.waitForResponse(call === 'assign' ? /act_one\/assign$/ : /\/api\/snoozes/)
+  held.resolve()
+  await came
+  await inbox.page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))))
+  expect(await field.inputValue()).toBe('Ben')
 })

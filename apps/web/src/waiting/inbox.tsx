@@ -260,7 +260,7 @@ export const Inbox = memo(function Inbox({
       )}
       {asking && (
         <Boundary>
-          <AskDialog action={asking.action} onClose={() => setAsking(undefined)} />
+          <AskDialog key={asking.action.id} action={asking.action} onClose={() => setAsking(undefined)} />
         </Boundary>
       )}
       {bulk.asking && <BulkTaskDialog {...bulk.asking} onClose={bulk.close} onDone={bulk.finish} />}
