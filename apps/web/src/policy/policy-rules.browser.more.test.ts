@@ -378,3 +378,30 @@ test('the trial that somebody asked to compare replaces no text that they edit b
   await page.close()
   trial = undefined
 })
+
+test('parts that were left out of a rule do not go to another one that the text has in its place', async () => {
+  const [first, second, third] = [
+    '  - { name: reads run, match: { effect: read }, verdict: allow }\n',
+    '  - { name: large refunds, match: { tool: shop.refund }, verdict: ask, requires: { quorum: 2 }, expires: PT10S }\n',
+    '  - { name: mails, match: { tool: mail.* }, verdict: deny }\n',
+  ]
+  const page = await browser.newPage({ locale: 'en-GB' })
+  page.setDefaultTimeout(280_000)
+  await page.goto(`${server.url}/policy?change=large%20refunds`)
+  await page.getByText('All rules as YAML or JSON').click()
+  const field = page.getByLabel('Document (YAML or JSON)')
+  const verdict = page.getByTestId('rule-form').getByLabel('Verdict')
+  const hint = page.getByText('People and times are left out, and return with Ask')
+  await field.fill(`default: ask\nrules:\n${first}${second}${third}`)
+  await verdict.selectOption('allow')
+  await hint.waitFor()
+  // A comment that is typed elsewhere changes nothing.
+  await field.fill(`# mine\n${await field.inputValue()}`)
+  await hint.waitFor()
+  await field.fill((await field.inputValue()).replace(first ?? '', ''))
+  await hint.waitFor({ state: 'detached' })
+  await verdict.selectOption('ask')
+  await expect.poll(() => field.inputValue()).toMatch(/name: mails.*verdict: ask/)
+  expect(await field.inputValue()).not.toMatch(/quorum|expires/)
+  await page.close()
+})

@@ -6,7 +6,7 @@ import { RuleFieldset } from './rule-fields.tsx'
 import { RuleMarks } from './rule-marks.tsx'
 import { addRule, moveRule, PARTS_OF, type RuleField, readExpires, readRules, removeRule, setField } from './rule-text.ts'
 import type { Remark } from './use-policy-check.ts'
-import { type Before, changeVerdict } from './verdict-change.ts'
+import { type Before, changeVerdict, leftOutOf, NOTHING } from './verdict-change.ts'
 
 /** Says that parts are kept for the verdict before, where there are some. */
 function leftOutText(before: Before | undefined, verdict: string): string | undefined {
@@ -30,7 +30,7 @@ export default function RuleForm({ text, onEdit, problems, checked, first }: Rul
   const rules = readRules(text)
   const [chosen, setChosen] = useState(() => Math.max(0, rules?.findIndex(({ name }) => name === first) ?? 0))
   const verdict = useRef<HTMLSelectElement>(null)
-  const [before, setBefore] = useState<ReadonlyMap<number, Before>>(new Map())
+  const [before, setBefore] = useState(NOTHING)
   // The button that somebody pressed to change the rule is gone. Most come for another verdict.
   useEffect(() => {
     if (first !== null) verdict.current?.focus()
@@ -38,15 +38,19 @@ export default function RuleForm({ text, onEdit, problems, checked, first }: Rul
   if (!rules) return <p className="muted">The form opens once the text below can be read as a policy.</p>
   const index = Math.min(chosen, rules.length - 1)
   const rule = rules[index]
+  const kept = leftOutOf(before, text)
+  const edit = (changed: string, parts: typeof kept) => {
+    setBefore({ text: changed, parts })
+    onEdit(changed)
+  }
   const onField = (field: RuleField, value: string) => {
-    if (field !== 'verdict' || !rule) return onEdit(setField(text, index, field, value))
-    const changed = changeVerdict(text, { index, rule, verdict: value }, before.get(index))
-    setBefore(new Map(changed.before ? [...before, [index, changed.before]] : [...before].filter(([at]) => at !== index)))
-    onEdit(changed.text)
+    if (field !== 'verdict' || !rule) return edit(setField(text, index, field, value), kept)
+    const changed = changeVerdict(text, { index, rule, verdict: value }, kept.get(index))
+    edit(changed.text, new Map(changed.before ? [...kept, [index, changed.before]] : [...kept].filter(([at]) => at !== index)))
   }
   const move = (by: -1 | 1) => {
     // Rules are known by their places.
-    setBefore(new Map())
+    setBefore(NOTHING)
     onEdit(moveRule(text, index, by))
     setChosen(index + by)
   }
@@ -84,7 +88,7 @@ export default function RuleForm({ text, onEdit, problems, checked, first }: Rul
             <Button
               variant="outlined"
               onClick={() => {
-                setBefore(new Map())
+                setBefore(NOTHING)
                 onEdit(removeRule(text, index))
                 setChosen(Math.max(0, index - 1))
               }}
@@ -101,7 +105,7 @@ export default function RuleForm({ text, onEdit, problems, checked, first }: Rul
           key={index}
           of={{
             ...{ rule, index, problems, warnings: checked?.warnings ?? [], onField },
-            leftOut: leftOutText(before.get(index), rule.verdict),
+            leftOut: leftOutText(kept.get(index), rule.verdict),
           }}
           expires={readExpires(text)}
           verdictRef={verdict}

@@ -1,4 +1,4 @@
-import { PARTS_OF, type RuleFields, setField, setVerdict } from './rule-text.ts'
+import { PARTS_OF, type RuleFields, readRules, setField, setVerdict } from './rule-text.ts'
 
 /** A rule and the text before its verdict changed, and the text after it. */
 export type Before = { verdict: string; rule: RuleFields; text: string; without: string }
@@ -23,4 +23,16 @@ export function changeVerdict(
   const without = setVerdict(text, index, verdict)
   // On a way by several verdicts, the parts of the first one are kept.
   return { text: without, before: before !== undefined && rule.verdict !== 'ask' ? before : { verdict: rule.verdict, rule, text, without } }
+}
+
+/** What was left out of rules, by their places in a text. */
+export type LeftOut = { text: string; parts: ReadonlyMap<number, Before> }
+
+export const NOTHING: LeftOut = { text: '', parts: new Map() }
+
+/** Returns what was left out of the rules of a text that may have changed in other ways since: another rule may have the place of one by now. */
+export function leftOutOf({ text: was, parts }: LeftOut, text: string): LeftOut['parts'] {
+  if (was === text || parts.size === 0) return parts
+  const [before, now] = [was, text].map((each) => readRules(each)?.map((rule) => JSON.stringify(rule)))
+  return new Map([...parts].filter(([at]) => before?.[at] !== undefined && before[at] === now?.[at]))
 }
