@@ -3,6 +3,7 @@ import { showInvisible } from '@countersign/react'
 import { useId } from 'react'
 import { personIdOf } from '../people/offered-people.ts'
 import { useServices } from '../services.tsx'
+import { useFollowedText } from '../ui/use-followed-text.ts'
 import { SYSTEM_NAME } from './sentences.ts'
 
 type ActorFilterProps = {
@@ -19,6 +20,8 @@ export function ActorFilter({ actor, known, onSet }: ActorFilterProps) {
   const listId = useId()
   const names = new Map(known.map((one) => [one.id, one.kind === 'system' ? SYSTEM_NAME : one.name]))
   const shown = actor === undefined ? '' : (names.get(actor) ?? actor)
+  // The rows of the answer say the name.
+  const [typed, setTyped] = useFollowedText(showInvisible(shown))
 
   async function take(text: string): Promise<void> {
     if (text === shown || (text !== '' && text === actor)) return
@@ -31,9 +34,8 @@ export function ActorFilter({ actor, known, onSet }: ActorFilterProps) {
     <label>
       By
       <input
-        // A link can change the filter, and its rows say the name.
-        key={shown}
-        defaultValue={showInvisible(shown)}
+        value={typed}
+        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
         list={listId}
         placeholder="A name"
         maxLength={120}

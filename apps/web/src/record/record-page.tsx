@@ -11,6 +11,7 @@ import { Page } from '../shell/page.tsx'
 import { useAddress } from '../shell/use-address.ts'
 import { fullTime } from '../time/relative.ts'
 import { Button, Fact, Loaded, LoadedRows, Options, useList } from '../ui/index.ts'
+import { useFollowedText } from '../ui/use-followed-text.ts'
 import { ActorFilter } from './actor-filter.tsx'
 import { isKind, KINDS, kindWords } from './kinds.ts'
 import { SealSection } from './seal-section.tsx'
@@ -93,13 +94,13 @@ const actorsOf = (rows: readonly { row: AuditEntryView }[] | undefined): AuditAc
 ]
 
 function ActionFilter({ action, onSet }: { action: string | undefined; onSet: (id: string) => void }) {
+  const [typed, setTyped] = useFollowedText(action ?? '')
   return (
     <label>
       Action id
       <input
-        // A link can change the filter.
-        key={action}
-        defaultValue={action ?? ''}
+        value={typed}
+        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
         spellCheck={false}
         // The filter applies once the id is complete, not on every key.
         onBlur={({ currentTarget }) => onSet(currentTarget.value.trim())}

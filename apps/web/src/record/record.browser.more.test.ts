@@ -84,3 +84,42 @@ test('the record is accepted from its page with the keyboard, not without a reas
   expect(posted).toEqual(['/api/audit/accept'])
   await page.getByText('9:hhhh').waitFor()
 })
+
+test('the fields of the record keep the focus when Enter applies them, and follow a link', async () => {
+  isWrong = false
+  const page = await openPage(1_280)
+  await page.goto(`${server.url}/record`)
+  const focused = () => page.evaluate(() => (document.activeElement as HTMLInputElement | null)?.value)
+  const [action, by] = [page.getByLabel('Action id'), page.getByPlaceholder('A name')]
+  for (const [field, text, address] of [
+    [action, 'act_one', /action=act_one/],
+    [by, 'prn_ana', /actor=prn_ana/],
+  ] as const) {
+    await field.fill(text)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(address)
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))))
+    expect(await focused()).toBe(text)
+  }
+  await page.getByRole('navigation').getByRole('link', { name: 'Record', exact: true }).click()
+  await page.waitForURL(/\/record$/)
+  await expect.poll(async () => [await action.inputValue(), await by.inputValue()]).toEqual(['', ''])
+})
+
+test('a name that comes with the rows takes nothing that somebody types in its place', async () => {
+  isWrong = false
+  const json = answers.answer('GET', '/api/audit', new URLSearchParams())?.body as { items: wire.AuditEntryView[] } | undefined
+  const id = json?.items[0]?.actor.id ?? ''
+  const page = await openPage(1_280)
+  const held = Promise.withResolvers<void>()
+  await page.route(/\/api\/audit\?/, async (route) => {
+    await held.promise
+    await route.fulfill({ json })
+  })
+  await page.goto(`${server.url}/record?actor=${encodeURIComponent(id)}`)
+  const by = page.getByPlaceholder('A name')
+  await by.fill('An')
+  held.resolve()
+  await page.getByTestId('record-row').first().waitFor()
+  expect(await by.inputValue()).toBe('An')
+})
