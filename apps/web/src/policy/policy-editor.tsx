@@ -1,5 +1,5 @@
 import { type CheckedPolicy, isApiError, type PolicyView } from '@countersign/client'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type KeyboardEvent, lazy, useId, useRef, useState } from 'react'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
@@ -23,12 +23,12 @@ type PolicyEditorProps = {
   /** Continues from the active version. */
   onRebase: () => void
   onClose: () => void
-  onSaved: () => void
 }
 
 /** Edits the policy document: validates it, compares it with the active version and saves it with a reason. */
-export function PolicyEditor({ edited, first, onEdit, current, onRebase, onClose, onSaved }: PolicyEditorProps) {
+export function PolicyEditor({ edited, first, onEdit, current, onRebase, onClose }: PolicyEditorProps) {
   const { client } = useServices()
+  const queries = useQueryClient()
   const online = useOnline()
   const id = useId()
   const { text, base, baseText, reason, shadow } = edited
@@ -36,7 +36,7 @@ export function PolicyEditor({ edited, first, onEdit, current, onRebase, onClose
   const { checked, error: checkError } = usePolicyCheck(text)
   const save = useMutation({
     mutationFn: () => client.policy.save({ document: text, reason: reason.trim(), shadow }, base.version),
-    onSuccess: onSaved,
+    onSuccess: () => void queries.invalidateQueries({ queryKey: ['policy'] }),
   })
   const conflict = isApiError(save.error) && save.error.code === 'revision_mismatch'
   const movedOn = current.view.version !== base.version
@@ -49,7 +49,8 @@ export function PolicyEditor({ edited, first, onEdit, current, onRebase, onClose
   const why = useRef<HTMLInputElement>(null)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (canSave) save.mutate()
+    // Not an option of the mutation: what somebody typed meanwhile stays, and the editor with it.
+    if (canSave) save.mutate(undefined, { onSuccess: onClose })
   }
   /** From any field to the reason. In the reason, Enter saves. */
   const onKeyDown = (event: KeyboardEvent) => {

@@ -1,6 +1,6 @@
 import type { PolicyView } from '@countersign/client'
 import { showInvisible, showLines } from '@countersign/react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useServices } from '../services.tsx'
@@ -31,7 +31,6 @@ function openedBy(params: URLSearchParams, { view: base, text: baseText }: { vie
 /** `/policy`: shows and tests the policy. Admins can change it. */
 export default function PolicyPage() {
   const { client, me } = useServices()
-  const queries = useQueryClient()
   const policy = useQuery({
     queryKey: ['policy'],
     // Both reads must be of the same version. If somebody saved between them, read again.
@@ -84,10 +83,6 @@ export default function PolicyPage() {
                   current={{ view, text }}
                   onRebase={() => setEdited({ ...edited, base: view, baseText: text })}
                   onClose={close}
-                  onSaved={() => {
-                    close()
-                    void queries.invalidateQueries({ queryKey: ['policy'] })
-                  }}
                 />
               ) : (
                 <div className="policy-columns">

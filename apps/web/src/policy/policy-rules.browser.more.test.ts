@@ -379,6 +379,34 @@ test('the trial that somebody asked to compare replaces no text that they edit b
   trial = undefined
 })
 
+test('what is typed while a save is on its way stays in the editor', async () => {
+  const page = await browser.newPage({ locale: 'en-GB' })
+  page.setDefaultTimeout(280_000)
+  const held = Promise.withResolvers<void>()
+  const came = Promise.withResolvers<void>()
+  await page.route('**/api/policy', async (route) => {
+    if (route.request().method() === 'GET') return await route.fallback()
+    came.resolve()
+    await held.promise
+    await route.fulfill({ json: { version: 5 } })
+  })
+  await page.goto(`${server.url}/policy`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  const field = page.getByLabel('Document (YAML or JSON)')
+  await field.fill(`${TEXT}# first`)
+  await page.getByLabel(/^Reason/).fill('why')
+  await page.getByRole('button', { name: 'Save and activate' }).click()
+  await came.promise
+  await field.fill(`${TEXT}# second`)
+  // The page reads the policy again when it has the answer.
+  const read = page.waitForResponse((response) => response.request().method() === 'GET' && response.url().endsWith('/api/policy'))
+  held.resolve()
+  await read
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))))
+  expect(await field.inputValue()).toBe(`${TEXT}# second`)
+  await page.close()
+})
+
 test('parts that were left out of a rule do not go to another one that the text has in its place', async () => {
   const [first, second, third] = [
     '  - { name: reads run, match: { effect: read }, verdict: allow }\n',
