@@ -16,9 +16,10 @@ export function RolesForm({ person }: { person: PersonDetails }) {
   const provided = person.providedRoles ?? []
   const form = useRef<HTMLFormElement>(null)
   const save = useMutation({
-    mutationFn: (next: string[]) => client.people.changeRoles(person.id, next, { was: roles }),
-    onSuccess: async (changed) => {
-      form.current?.reset()
+    mutationFn: ({ next }: { next: string[]; added?: string }) => client.people.changeRoles(person.id, next, { was: roles }),
+    onSuccess: async (changed, { added }) => {
+      // The field may hold another role by now.
+      if (form.current && textOf(new FormData(form.current), 'role') === added) form.current.reset()
       queries.setQueryData(['people', 'one', person.id], changed)
       await queries.invalidateQueries({ queryKey: ['people'] })
     },
@@ -32,7 +33,7 @@ export function RolesForm({ person }: { person: PersonDetails }) {
   const isBlocked = save.isPending || !online
   const add = handleSubmit((data) => {
     const role = textOf(data, 'role')
-    if (role !== '') save.mutate([...roles, role])
+    if (role !== '') save.mutate({ next: [...roles, role], added: role })
   })
   return (
     <>
@@ -50,7 +51,7 @@ export function RolesForm({ person }: { person: PersonDetails }) {
                     variant="outlined"
                     aria-label={`Remove the role ${showInvisible(role)}`}
                     disabled={isBlocked}
-                    onClick={() => save.mutate(roles.filter((other) => other !== role))}
+                    onClick={() => save.mutate({ next: roles.filter((other) => other !== role) })}
                   >
                     Remove
                   </Button>

@@ -42,8 +42,14 @@ test('what another admin changed meanwhile is said beside the roles as they are 
   await page.getByRole('button', { name: 'Remove the role legal' }).waitFor()
   await page.getByRole('alert').waitFor({ state: 'detached' })
   expect(await add.inputValue()).toBe('')
+  // Another change leaves what is being typed.
+  await add.fill('audit')
+  await page.getByRole('button', { name: 'Remove the role legal' }).click()
+  await page.getByRole('button', { name: 'Remove the role legal' }).waitFor({ state: 'detached' })
+  expect(await add.inputValue()).toBe('audit')
   expect(sent).toEqual([
     { roles: ['approver', 'finance', 'legal'], was: ['approver', 'finance'] },
     { roles: ['viewer', 'legal'], was: ['viewer'] },
+    { roles: ['viewer'], was: ['viewer', 'legal'] },
   ])
 })
