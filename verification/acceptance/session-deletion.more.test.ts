@@ -10,9 +10,11 @@ import { linesOf } from '../../packages/toolkit/src/net/split-lines.ts'
 import { CRASH_VARIABLES, type Crash } from '../crash/crash-at.ts'
 import type { BrainSpeech } from '../testing/brain-says.ts'
 import { startChildServer } from '../testing/child-server.ts'
+import { decide, settled, waiting as waitingFor } from '../testing/decisions.ts'
 import { startLiveBrain } from '../testing/live-brain.ts'
 import { act, actionsIn, open, openSessionDesk, recordOf, remove, rename, say, titles } from '../testing/session-helpers.ts'
 import { openSeveralServers } from '../testing/several-servers.ts'
+import { call } from '../testing/talk.ts'
 import { startTarget, type TargetAnswer, toolsOf } from '../testing/target.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
@@ -121,6 +123,48 @@ test('a deleted session is gone with all that was said; what waited is cancelled
   expect((await server.admin.send('GET', `/api/sessions/${id}`)).status).toBe(404)
   expect(server.errors).toEqual([])
 })
+
+for (const order of ['redaction and then deletion', 'deletion and then redaction'] as const) {
+  test(`${order} of a session take away what its action was about, also for readers of the inbox who are behind`, async () => {
+    await using desk = await openSessionDesk(
+      ({ results }) => (results === 0 ? { calls: [call('c1', 'unkeyed', 'jane-roe-1')] } : results === 1 ? act('kept') : { text: 'Done.' }),
+      () => ({ status: 200, body: { id: 1, of: 'jane-roe-2' } }),
+    )
+    const { server, admin, lea } = desk
+    const session = await open(lea)
+    await say(lea, session, 'go')
+    const first = await waitingFor(server)
+    await decide(server, first, { verdict: 'approve', arguments: { what: 'jane-roe-3' }, reason: 'jane-roe-4 asked' })
+    await settled(server, first.id)
+    const second = await waitingFor(server)
+    await decide(server, second, { verdict: 'decline', reason: 'later' })
+    await server.settle()
+    /** All that somebody who reads the inbox from the start gets of an action. */
+    const replayed = async (id: string) => {
+      const { id: marker } = await admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'a marker' } })
+      using reader = await admin.stream('/api/events', { headers: { 'last-event-id': '0' } })
+      await reader.next('action_proposed', ({ proposal }) => proposal.id === marker)
+      return reader.seen.filter(({ data }) => JSON.stringify(data).includes(id))
+    }
+    const [before, ofOther] = [await replayed(first.id), await replayed(second.id)]
+    for (const n of [1, 2, 3, 4]) expect(JSON.stringify(before)).toContain(`jane-roe-${n}`)
+
+    const redact = () => admin.post(`/api/actions/${first.id}/redact`, { reason: 'asked for' })
+    const deleteIt = async () => expect((await remove(lea, session)).status).toBe(200)
+    for (const step of order.startsWith('redaction') ? [redact, deleteIt] : [deleteIt, redact]) await step()
+    await server.settle()
+
+    const after = await replayed(first.id)
+    expect(JSON.stringify(after)).not.toContain('jane-roe')
+    const placeOf = ({ id, type }: (typeof after)[number]) => ({ id, type })
+    expect(after.slice(0, before.length).map(placeOf)).toEqual(before.map(placeOf))
+    expect(await replayed(second.id)).toEqual(ofOther)
+    // Answers under an Idempotency-Key are kept for a day, as documented.
+    const { once: _, ...rest } = await server.dump()
+    expect(JSON.stringify(rest)).not.toContain('jane-roe')
+    expect(server.errors).toEqual([])
+  })
+}
 
 test('a session is not deleted while an action is carried out or its outcome is unknown; afterwards it is', async () => {
   const hold = Promise.withResolvers<TargetAnswer>()

@@ -29,8 +29,9 @@ const CLOCKS_DIFFER_MS = 60_000
 
 /**
  * Removes what a settled action was about: arguments, preview, result and texts in its row, data and salts in its rows of the record, whose
- * chain stays valid; of an action without a session, also the values in its events. Nothing can be done with the action afterwards. Grants
- * made from it end, and lose their values. A second redaction changes nothing, except that it ends the grants where a crash prevented that.
+ * chain stays valid, and the values in the events that the inbox has of it. Messages and other events of its session go with the session.
+ * Nothing can be done with the action afterwards. Grants made from it end, and lose their values. A second redaction changes nothing, except
+ * that it ends the grants where a crash prevented that.
  * @throws CountersignError `not_found`; `forbidden` for anybody but an admin; `illegal_transition` with the current action while it is
  * open.
  */
@@ -79,7 +80,7 @@ function* takeRedaction(context: CallerContext, actionId: string, { reason }: Re
   yield* blankDifferences(actionId)
   yield* webhookDeliveries.blankDeliveries.run({ action_id: actionId })
   yield* audit.blankRows({ scope: found.session_id ?? actionId, actionId })
-  if (found.session_id === null) yield* redaction.blankEvents(actionId, blankEvent)
+  yield* redaction.blankEvents(found, blankEvent)
   const blanked = yield* viewAction(row, { nowMs })
   yield* blankAnswers(row, blanked)
   const { id: _, ...changed } = blanked

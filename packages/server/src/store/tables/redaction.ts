@@ -218,14 +218,35 @@ const eventsAlone = question<{ action_id: string; after: number }, EventRow>((db
     .limit(lit(EVENTS_PAGE)),
 )
 
+/** The events about actions of a session whose text has `naming` in it, a pattern of LIKE. */
+const eventsInSession = question<{ session_id: string; naming: string; after: number }, EventRow>((db, p) =>
+  db
+    .selectFrom('event')
+    .selectAll()
+    .where('session_id', '=', p.session_id)
+    .where('last_seq', '>', p.after)
+    .where('inbox', '=', lit(1))
+    .where('events', 'like', p.naming)
+    .orderBy('last_seq')
+    .limit(lit(EVENTS_PAGE)),
+)
+
 const replaceEvents = question<{ id: number; events: string }>((db, p) =>
   db.updateTable('event').set({ events: p.events }).where('id', '=', p.id),
 )
 
-/** Blanks the events about changes of an action without a session. Each keeps its place in the log. @param blank Removes its values. */
-export function* blankEvents(actionId: string, blank: (event: NewEvent) => NewEvent): Tx<void> {
+/** Blanks the events about changes of an action. Each keeps its place in the log. @param blank Removes its values. */
+export function* blankEvents(
+  { id: actionId, session_id }: Pick<ActionRow, 'id' | 'session_id'>,
+  blank: (event: NewEvent) => NewEvent,
+): Tx<void> {
+  // What an id begins with may be a part of a piece that the text is shortened by.
+  const naming = `%${actionId.slice(actionId.indexOf('_') + 1)}%`
   for (let after = -1, isMore = true; isMore; ) {
-    const rows: EventRow[] = yield* eventsAlone.all({ action_id: actionId, after })
+    const rows: EventRow[] =
+      session_id === null
+        ? yield* eventsAlone.all({ action_id: actionId, after })
+        : yield* eventsInSession.all({ session_id, naming, after })
     for (const row of rows) {
       const events = readEvents(row).map(({ seq, event }) => {
         const { type, data } = actionOf(event) === actionId ? blank(event) : event
@@ -233,7 +254,8 @@ export function* blankEvents(actionId: string, blank: (event: NewEvent) => NewEv
       })
       yield* replaceEvents.run({ id: row.id, events: shortText(JSON.stringify(events), row) })
     }
-    after = rows.at(-1)?.id ?? after
+    const last = rows.at(-1)
+    after = (session_id === null ? last?.id : last?.last_seq) ?? after
     isMore = rows.length === EVENTS_PAGE
   }
 }

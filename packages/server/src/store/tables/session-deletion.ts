@@ -68,7 +68,7 @@ const markDeleted = question<{ id: string; now: number }>((db, p) =>
 
 /**
  * Deletes the content of a session: messages, requests, invitations, the ids that other user interfaces gave it, and its events up to
- * number `last`. The inbox events of its actions stay, for readers who are behind.
+ * number `last`. The inbox events of its actions stay, for readers who are behind; a redaction of an action blanks them.
  */
 export function* deleteSession({ id, last, now }: { id: string; last: number; now: number }): Tx<void> {
   yield* deleteMessages.run({ session_id: id })
