@@ -82,6 +82,36 @@ test('a flood of refusals is some rows and their number, also when the server st
   expect(times.reduce((sum: number, one: number) => sum + one, 0)).toBe(100)
 })
 
+test('different attempts at one path are rows of their own, and a repeat within a minute shares the row of its reason', async () => {
+  await using world = await start()
+  const { server } = world
+  const bot = await server.as({ name: 'bot', kind: 'agent' })
+  for (const tool of ['typo.one', 'bank.transferAll', 'bank.deleteAccount', 'typo.one'])
+    expect((await bot.send('POST', '/api/actions', { body: { tool, arguments: {} } })).status).toBe(404)
+  await server.restart()
+  // All rows are stored when a server has stopped.
+  const { items } = await server.admin.get('/api/audit?kind=refused')
+  const said = items.map(({ data: { why, times } }: { data: { why: string; times?: number } }) => `${why} ${times ?? '-'}`)
+  expect(said.sort()).toEqual([
+    'there is no tool bank.deleteAccount -',
+    'there is no tool bank.transferAll -',
+    'there is no tool typo.one -',
+    'there is no tool typo.one 1',
+  ])
+})
+
+test('attempts with ever other reasons have 20 rows a minute, and their number', async () => {
+  await using world = await start()
+  const { server } = world
+  const bot = await server.as({ name: 'bot', kind: 'agent' })
+  for (let i = 0; i < 40; i++)
+    expect((await bot.send('POST', '/api/actions', { body: { tool: `typo.n${i}`, arguments: {} } })).status).toBe(404)
+  await server.restart()
+  const { items } = await server.admin.get('/api/audit?kind=refused&limit=200')
+  expect(items.map(({ data: { times } }: { data: { times?: number } }) => times ?? 1)).toEqual([20, ...Array(20).fill(1)])
+  expect(items[0].data.why).toBe('more refusals than have a row of their own')
+})
+
 test('a flood of somebody without a key does not hide what an agent tries', async () => {
   await using world = await start()
   const { server } = world
@@ -112,11 +142,13 @@ test('a sign-in at the console with the key of an agent, or from a page of anoth
   expect((await sendSignIn(server.url, { key })).status).toBe(403)
   const [row] = await refusedRows(server, 1)
   expect(row).toMatchObject({ actor: { kind: 'system' }, data: { route: 'POST /api/sign-in', why: expect.stringContaining('persons') } })
-  expect((await sendSignIn(server.url, { key: BOOTSTRAP_KEY }, { origin: 'http://localhost:1' })).status).toBe(403)
+  const fromElsewhere = () => sendSignIn(server.url, { key: BOOTSTRAP_KEY }, { origin: 'http://localhost:1' })
+  for (let i = 0; i < 2; i++) expect((await fromElsewhere()).status).toBe(403)
   // A repeat from the same address within a minute: the restart stores its count as one more row.
   await server.restart()
-  const rows = await refusedRows(server, 2)
-  expect(rows).toMatchObject([{}, { data: { route: 'POST /api/sign-in', times: 1 } }])
+  const rows = await refusedRows(server, 3)
+  const refused = { route: 'POST /api/sign-in', why: expect.stringContaining('same Origin') }
+  expect(rows).toMatchObject([{}, { data: refused }, { data: { ...refused, times: 1 } }])
   expect(JSON.stringify(rows)).not.toContain(key)
 })
 

@@ -23,7 +23,8 @@ function refusalOf(request: FastifyRequest, error: Error): Refusal | undefined {
   return {
     actor: principal?.id ?? SYSTEM,
     data: { route, path, code: error.code, why, address: ip },
-    sameAs: [route, principal ? path : ip],
+    // With the reason, because it may be all that tells attempts apart: what they are about may stand in the body.
+    sameAs: [route, principal ? path : ip, why],
   }
 }
 
