@@ -163,6 +163,39 @@ test('who gives an action more time by key stays with it: the next one is select
   expect(await card().textContent()).toContain('Send one')
 })
 
+test('the answer of a decision that comes late moves nothing once another row is selected', async () => {
+  await withoutTimers(inbox.page, ARMED_MS)
+  const asked = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  await inbox.page.route('**/api/actions/act_one/decision', async (route) => {
+    asked.resolve()
+    await held.promise
+    await route.fulfill({ json: { ...inbox.waiting[0], state: 'succeeded', updatedAt: '2099-01-01T00:00:00.000Z' } })
+  })
+  await open()
+  await cardIsReady()
+  await inbox.page.keyboard.press('a')
+  await until(() => card().textContent()).toContain('Press Enter to approve: Send one')
+  await inbox.page.keyboard.press('Enter')
+  await asked.promise
+  await inbox.page.keyboard.press('j')
+  await inbox.page.keyboard.press('j')
+  await until(() => card().textContent()).toContain('Send three')
+  await cardIsReady()
+  await inbox.page.keyboard.press('d')
+  const reason = card().getByRole('textbox', { name: /^Reason/ })
+  await until(() => reason.evaluate((field) => field === document.activeElement)).toBe(true)
+  await inbox.page.keyboard.type('Wrong')
+  const answer = inbox.page.waitForResponse((response) => response.url().endsWith('/act_one/decision'))
+  held.resolve()
+  await (await answer).finished()
+  // Runs once the page has taken the answer.
+  await inbox.page.evaluate(() => scheduler.postTask(() => {}, { priority: 'background' }))
+  await inbox.page.keyboard.type(' account')
+  expect(await reason.evaluateAll((fields) => fields.map((field) => (field as HTMLTextAreaElement).value))).toEqual(['Wrong account'])
+  expect(await inbox.page.locator('.inbox-row[aria-selected=true]').getAttribute('data-row')).toBe('act_three')
+})
+
 test('who takes an approval back by its button, and by keys alone, goes on at the heading of the page, not at its top', async () => {
   await open()
   await cardIsReady()

@@ -103,8 +103,12 @@ export const Inbox = memo(function Inbox({
   const wantsFocus = useRef(firstId !== undefined)
   const navigate = useNavigate()
   const updates = gone + Number(kept !== undefined)
+  // The answer of a decision may come when other rows are shown, or another one is selected.
+  const latest = useRef({ shown, at })
+  latest.current = { shown, at }
 
   function select(to: number) {
+    const { shown } = latest.current
     const next = shown[Math.min(shown.length - 1, Math.max(0, to))]
     if (!next) return
     wantsFocus.current = true
@@ -146,7 +150,9 @@ export const Inbox = memo(function Inbox({
   }
 
   /** After a decision by key the next one that needs a person is selected, never after a click: its buttons must not come under the pointer. */
-  function selectNext() {
+  function selectNext(decidedId: string) {
+    const { shown, at } = latest.current
+    if (shown[at]?.action?.id !== decidedId) return
     if (!pane.current?.querySelector(':focus-visible')) return
     const isNext = ({ action }: Line) => action !== undefined && needsPerson(action)
     const below = shown.findIndex((line, to) => to > at && isNext(line))
@@ -250,7 +256,7 @@ export const Inbox = memo(function Inbox({
           onAssign={() => ask('assign')}
           connection={connection}
           pane={pane}
-          onSettled={selectNext}
+          onSettled={() => selectNext(selected.id)}
         />
       )}
       {isWide && group && (
