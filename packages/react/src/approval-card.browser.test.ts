@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ago, SAM, sampleAction } from './testing/actions.ts'
+import { ADA, ago, SAM, sampleAction } from './testing/actions.ts'
 import { cardParts, settled, show, stopClock, untilReady } from './testing/browser.ts'
 import { openPage, page, prepareCardPages } from './testing/card-page.ts'
 import type { Reply } from './testing/page.tsx'
@@ -296,6 +296,57 @@ test('a changed action disarms, says so and rests', async () => {
     await page.keyboard.press('Enter')
   })
   expect((await calls())[0]?.details).toEqual({ revision: 2, digest: 'sha256:0000' })
+})
+
+test('the letters of a sentence are no shortcuts of the page after its field is gone, until the person paused for a second', async () => {
+  await openPage()
+  await show(page, { action: sampleAction() })
+  await untilReady(page)
+  await card().focus()
+  await page.keyboard.press('d')
+  await page.locator('.cs-decline textarea').waitFor()
+  const decided = sampleAction({ state: 'declined', votes: [{ by: SAM, verdict: 'decline', at: ago(1) }], updatedAt: ago(1) })
+  // All in one task: on a slow machine the second would be over.
+  const heard = await page.evaluate(
+    ([cards, message]) => {
+      const heard: string[] = []
+      document.addEventListener('keydown', ({ key }) => heard.push(key))
+      const type = (keys: string[], afterMs: number, field?: string) => {
+        for (const key of keys) {
+          const event = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ctrlKey: key === 'c' })
+          Object.defineProperty(event, 'timeStamp', { value: performance.now() + afterMs })
+          const target = field === undefined ? document.activeElement : document.querySelector(field)
+          target?.dispatchEvent(event)
+        }
+      }
+      window.cardPage.show(JSON.parse(cards ?? ''))
+      type([' ', 'x', 'Enter'], 0)
+      type(['Tab', 'Escape', 'c'], 0)
+      type(['m'], 0, message)
+      type(['y'], 900)
+      type(['z'], 1_800)
+      type(['j'], 2_900)
+      type(['k'], 3_000)
+      return heard
+    },
+    [JSON.stringify([{ me: ADA, action: decided }]), 'input[name=message]'],
+  )
+  expect(await activeIs('.cs-card')).toBe(true)
+  expect(heard).toEqual(['Tab', 'Escape', 'c', 'm', 'j', 'k'])
+})
+
+test.each(['Escape', 'Control+Enter'])('after %s in a form, the next key is meant for the page', async (how) => {
+  await openPage()
+  await show(page, { action: sampleAction({ state: 'outcome_unknown' }), withOutcomes: true })
+  await page.getByRole('button', { name: 'Mark done' }).and(page.locator('[aria-disabled=false]')).click()
+  await page.getByRole('textbox', { name: /^What did you see/ }).fill('It is there.')
+  await page.evaluate(() => {
+    document.addEventListener('keydown', ({ key }) => window.cardPage.sent.push(key))
+  })
+  await page.keyboard.press(how)
+  await show(page, { action: sampleAction({ state: 'succeeded', updatedAt: ago(1) }), withOutcomes: true })
+  await page.keyboard.press('j')
+  expect(await page.evaluate(() => window.cardPage.sent.at(-1))).toBe('j')
 })
 
 test('a double click is one request', async () => {

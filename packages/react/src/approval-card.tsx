@@ -59,7 +59,7 @@ function LoadedApprovalCard({ props, shown, store }: { props: ApprovalCardProps;
           {!view.isSettled && <Details view={view} />}
           <CardStatus view={view} />
         </div>
-        {shown.canDecide && <DecideRow view={view} />}
+        {shown.canDecide && <DecideRow key={shown.action.id} view={view} />}
         {more && <more.CardDialogs view={view} />}
       </CardFrame>
     </OpenedTexts.Provider>

@@ -32,6 +32,7 @@ export function CardForms({ view }: { view: CardView }) {
           issues={shown.issues}
           edits={shown.edits}
           isBroken={shown.isBroken}
+          onFocusLost={view.focusCard}
         />
       ) : null}
       {offers.suggest && props.onSuggest && view.seen.isSeen ? (

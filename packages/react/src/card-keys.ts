@@ -1,4 +1,5 @@
 import type { KeyboardEvent } from 'react'
+import { isField } from './rest-keys.ts'
 
 export type CardKey = 'arm' | 'decline' | 'commit' | 'disarm'
 
@@ -8,8 +9,7 @@ export type CardKey = 'arm' | 'decline' | 'commit' | 'disarm'
  */
 export function readCardKey(event: KeyboardEvent<HTMLElement>, armed: boolean, shortcuts: boolean): CardKey | undefined {
   const target = event.target as HTMLElement
-  if (event.defaultPrevented || event.repeat || target.closest('dialog, input, textarea, select') || target.isContentEditable)
-    return undefined
+  if (event.defaultPrevented || event.repeat || target.closest('dialog') || isField(target)) return undefined
   if (event.altKey) return undefined
   if (event.ctrlKey || event.metaKey) return event.key === 'Enter' ? 'commit' : undefined
   if (armed && event.key === 'Escape') return 'disarm'

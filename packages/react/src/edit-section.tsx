@@ -1,12 +1,13 @@
 import type { Action, ApiIssue, JsonValue } from '@countersign/client'
 import { valueText } from '@countersign/core/text'
-import { Fragment, type ReactNode, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { CardButton } from './card-button.tsx'
 import { dirOf, Value } from './change-rows.tsx'
 import type { Arguments, Edit } from './edits.ts'
 import { FOLDED } from './long-text.tsx'
 import { usePart } from './parts.ts'
 import { MARKS, showInvisible } from './show-text.ts'
+import { useKeepFocus } from './use-keep-focus.ts'
 
 /** The props that the card passes to an editor of arguments. */
 export type EditorSlot = {
@@ -23,10 +24,12 @@ type EditSectionProps = EditorSlot & {
   editor: (slot: EditorSlot) => ReactNode
   edits: readonly Edit[]
   isBroken: boolean
+  /** The editor disappeared with the focus in it. */
+  onFocusLost: () => void
 }
 
 /** Approving with other arguments: the editor behind a disclosure, and each edit as what the agent asked and what it would be. */
-export function EditSection({ editor, edits, isBroken, ...slot }: EditSectionProps) {
+export function EditSection({ editor, edits, isBroken, onFocusLost, ...slot }: EditSectionProps) {
   const [open, setOpen] = useState(false)
   // Undone, the editor begins anew: it may hold more than whole values.
   const [round, setRound] = useState(0)
@@ -35,7 +38,12 @@ export function EditSection({ editor, edits, isBroken, ...slot }: EditSectionPro
       <summary>
         Edit <span className="cs-note">before you approve</span>
       </summary>
-      {open ? <Fragment key={round}>{editor(slot)}</Fragment> : null}
+      {open ? (
+        // What was edited counts for one revision.
+        <Editor key={`${round} ${slot.action.revision}`} onFocusLost={onFocusLost}>
+          {editor(slot)}
+        </Editor>
+      ) : null}
       <IssueList issues={slot.issues} />
       {edits.length === 0 ? null : <Edits edits={edits} />}
       {edits.length === 0 && !isBroken ? null : (
@@ -51,6 +59,12 @@ export function EditSection({ editor, edits, isBroken, ...slot }: EditSectionPro
       )}
     </details>
   )
+}
+
+function Editor({ children, onFocusLost }: { children: ReactNode; onFocusLost: () => void }) {
+  const box = useRef<HTMLDivElement>(null)
+  useKeepFocus(box, onFocusLost)
+  return <div ref={box}>{children}</div>
 }
 
 /** Each edit: what the agent asked → what a person made of it, each value as among the changes. */

@@ -6,6 +6,7 @@ import { isSettled } from './card-parts.ts'
 import type { ApprovalCardProps } from './card-props.ts'
 import { tickMs } from './time.ts'
 import { useCooldown } from './use-cooldown.ts'
+import { noteTyping } from './use-keep-focus.ts'
 import { type Seen, useSeen } from './use-seen.ts'
 import { useTick } from './use-tick.ts'
 
@@ -61,6 +62,8 @@ export function cardKeys({ props, shown, store, press, focusCard }: CardView) {
     if (store.get().state === 'armed') focusCard()
   }
   return {
+    // Its forms keep the keys that send or leave them for themselves.
+    onKeyDownCapture: noteTyping,
     onKeyDown: (event: KeyboardEvent<HTMLElement>) => {
       if (!shown.canDecide) return
       const key = readCardKey(event, isArmed, props.shortcuts ?? true)
@@ -72,6 +75,7 @@ export function cardKeys({ props, shown, store, press, focusCard }: CardView) {
       if (key === 'commit') press(() => store.approve(), 'key')
     },
     onFocus: (event: FocusEvent<HTMLElement>) => {
+      noteTyping()
       // While armed, Enter approves on the card alone; on a control inside it, it keeps its own meaning.
       if (isArmed && event.target !== event.currentTarget) store.back()
     },

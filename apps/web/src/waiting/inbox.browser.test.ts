@@ -9,6 +9,8 @@ const inbox = openInboxPage(wire)
 const { actionOf, open, rows, focused, card, cardIsReady } = inbox
 /** So long a card stays armed: in these tests until Enter is pressed, however slow the machine. */
 const ARMED_MS = 3_000
+/** Resolves when the form for a reason can be sent. */
+const cardSends = () => untilReady(card().getByRole('button', { name: 'Send decline' }))
 
 test('the rows are a list box: one has the focus, arrows, Home and End move it, and it says where it stands', async () => {
   await open()
@@ -126,6 +128,7 @@ test('in a tall window a short card stands at the top of its pane, and the room 
 })
 
 test('A arms the card that is shown, by the rules of the card: it rests while it is new, and A alone approves nothing', async () => {
+  inbox.waiting[0] = actionOf('one', { revision: 1, revised: null, createdAt: '2026-11-21T10:00:00.000Z' })
   await withoutTimers(inbox.page, ARMED_MS)
   await open()
   await cardIsReady()
@@ -194,6 +197,61 @@ test('the answer of a decision that comes late moves nothing once another row is
   await inbox.page.keyboard.type(' account')
   expect(await reason.evaluateAll((fields) => fields.map((field) => (field as HTMLTextAreaElement).value))).toEqual(['Wrong account'])
   expect(await inbox.page.locator('.inbox-row[aria-selected=true]').getAttribute('data-row')).toBe('act_three')
+})
+
+/** Opens the form for a reason on the first card, and begins one. */
+async function beginReason() {
+  await open()
+  await cardIsReady()
+  await inbox.page.keyboard.press('d')
+  const reason = card().getByRole('textbox', { name: /^Reason/ })
+  await until(() => reason.evaluate((field) => field === document.activeElement)).toBe(true)
+  await inbox.page.keyboard.type('Not')
+  return reason
+}
+
+test('who goes on typing a reason while the action changes approves nothing', async () => {
+  const reason = await beginReason()
+  const by = { id: 'prn_ben', kind: 'person', name: 'Ben', roles: [] }
+  const changed = {
+    revision: 2,
+    digest: `sha256:${'b'.repeat(64)}`,
+    revised: { why: 'edit', reason: 'Ben edited it.', by, at: '2098-01-01T00:00:00.000Z' },
+    updatedAt: '2098-01-01T00:00:00.000Z',
+  }
+  inbox.server.push('/api/events', 'action_update', { proposalId: 'act_one', state: 'proposed', ...changed })
+  await until(() => card().textContent()).toContain('Ben edited it.')
+  await until(() => card().locator('.cs-status').textContent()).toBe('This changed while you looked. Review it again.')
+  await cardSends()
+  await inbox.page.keyboard.type(' that way\n')
+  expect(await reason.evaluateAll((fields) => fields.map((field) => (field as HTMLTextAreaElement).value))).toEqual(['Not that way\n'])
+  const sent = inbox.page.waitForRequest((request) => request.url().endsWith('/act_one/decision'))
+  await inbox.page.keyboard.press('Control+Enter')
+  const { revision, digest } = changed
+  expect((await sent).postDataJSON()).toMatchObject({ verdict: 'decline', reason: 'Not that way', revision, digest })
+})
+
+test('the letters of a reason are no keys of the inbox after somebody else decided and its form is gone', async () => {
+  const reason = await beginReason()
+  // It listens before the action is declined, and types as soon as the field is gone: a person does not look up so soon.
+  const typed = await reason.evaluateHandle((field) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const observer = new MutationObserver(() => {
+      if (field.isConnected) return
+      observer.disconnect()
+      for (const key of ['j', 'm', 'x', 'a', 'Enter'])
+        (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
+      resolve()
+    })
+    observer.observe(document.body, { subtree: true, childList: true })
+    return { promise }
+  })
+  inbox.decline('act_one')
+  await typed.evaluate(({ promise }) => promise)
+  expect(await inbox.page.evaluate(() => document.activeElement?.className)).toBe('cs-card')
+  expect(await inbox.page.locator('.inbox-row[aria-selected=true]').getAttribute('data-row')).toBe('act_one')
+  expect(await inbox.page.getByRole('dialog').count()).toBe(0)
+  expect(inbox.decisions).toEqual([])
 })
 
 test('who takes an approval back by its button, and by keys alone, goes on at the heading of the page, not at its top', async () => {

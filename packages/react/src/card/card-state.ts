@@ -42,9 +42,10 @@ export type CardState =
 
 /** The events of a card. */
 export type CardEvent =
-  // Another action; news of this one; another version of it, or it is no longer this person's to decide; another person or connection.
+  // Another action; news of this one; another version of it; it is no longer this person's to decide; another person or connection.
   | 'replace'
   | 'update'
+  | 'revise'
   | 'change'
   | 'surroundings'
   // The person did something; `block`: it cannot be done now, and a notice says why.
@@ -70,6 +71,7 @@ type Row = Readonly<Record<CardEvent, NextState>>
 const CLOSED: Row = {
   replace: 'rest',
   update: 'rest',
+  revise: 'rest',
   change: 'rest',
   surroundings: 'rest',
   edit: 'no',
@@ -116,10 +118,21 @@ export const NEXT: Readonly<Record<CardState, Row>> = {
   armed: { ...OPEN, update: 'same', surroundings: 'same', arm: 'same', back: 'rest' },
   confirming: DIALOG,
   granting: DIALOG,
-  declining: { ...OPEN, update: 'same', surroundings: 'same', edit: 'same', block: 'same', decline: 'same', back: 'rest' },
+  // A reason that is being typed stays in its form while the person can decide: without the field, its letters would be keys of the card.
+  declining: {
+    ...OPEN,
+    update: 'same',
+    revise: 'same',
+    surroundings: 'same',
+    edit: 'same',
+    block: 'same',
+    decline: 'same',
+    back: 'rest',
+  },
   sending: {
     ...CLOSED,
     update: 'same',
+    revise: 'same',
     change: 'same',
     surroundings: 'same',
     edit: 'same',

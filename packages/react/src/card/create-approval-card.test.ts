@@ -123,11 +123,31 @@ test('what is armed lapses by its timer, and only then', () => {
   expect(timers).toEqual([])
 })
 
-test('an action that changes under a form says so and closes the form', () => {
-  const { card, update } = openCard()
+test('a reason that is being typed stays in its form when the action is asked again, and the card says that it changed', () => {
+  const { card, sent, update } = openCard()
+  const notice = 'This changed while you looked. Review it again.'
   card.openDecline()
   update({ action: REVISED })
+  expect(loaded(card)).toMatchObject({ state: 'declining', notice, action: REVISED })
+  card.back()
+  expect(loaded(card)).toMatchObject({ state: 'changed', notice })
+  card.openDecline()
+  card.decline({ reason: 'No.' })
+  expect(sent).toEqual([{ verdict: 'decline', details: { revision: 2, digest: 'sha256:2', reason: 'No.' } }])
+})
+
+test('an action that changes under a dialog says so and closes it', () => {
+  const { card, update } = openCard({ action: HIGH })
+  card.approve()
+  update({ action: { ...HIGH, revision: 2, digest: 'sha256:2', updatedAt: ago(10) } })
   expect(loaded(card)).toMatchObject({ state: 'changed', notice: 'This changed while you looked. Review it again.' })
+})
+
+test.each([REVISED, sampleAction()])('a form closes when the action is no longer to be decided by this person', (action) => {
+  const { card, update } = openCard()
+  card.openDecline()
+  update({ action: { ...action, state: 'declined', votes: [{ by: SAM, verdict: 'decline', at: ago(8) }], updatedAt: ago(8) } })
+  expect(card.get().state).toBe('decided')
 })
 
 test('a refusal says why, takes the action that came with it, and the person can decide again', async () => {

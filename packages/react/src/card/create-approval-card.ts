@@ -257,7 +257,8 @@ export class ApprovalCardStore {
 
   #eventOf(before: CardFacts | undefined, facts: CardFacts | undefined): CardEvent {
     if (facts === undefined || facts.action.id !== before?.action.id) return 'replace'
-    if (facts.version !== before.version || (before.canDecide && !facts.canDecide)) return 'change'
+    if (before.canDecide && !facts.canDecide) return 'change'
+    if (facts.version !== before.version) return 'revise'
     return facts.action === before.action ? 'surroundings' : 'update'
   }
 
