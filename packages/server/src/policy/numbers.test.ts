@@ -51,6 +51,8 @@ const NUMBER = fc.constantFrom(0, 1, 2, 3, 5, 10, 20, 0.5, 2.5)
 
 const LEAF: fc.Arbitrary<Sum> = fc.oneof(
   fc.constantFrom(0, 1, 2, 3, 5, 10, 20).map((number) => ({ text: `${number}`, of: () => whole(number) })),
+  // A whole number as other languages with CEL write it.
+  fc.constantFrom('2u', '5u', '10U', '0xau').map((text) => ({ text, of: () => whole(Number(text.slice(0, -1))) })),
   fc.constantFrom('0.0', '0.5', '2.0', '2.5', '5.0', '10.0').map((text) => ({ text, of: () => decimal(Number(text)) })),
   fc.constantFrom('a', 'b').map((name) => ({ text: `args.${name}`, of: (args: Args) => decimal(args[name as 'a' | 'b']) })),
   fc.constantFrom<Sum>(
@@ -132,3 +134,11 @@ test.each<[string, (left: string, right: string) => string]>([
     { numRuns: 300 },
   )
 })
+
+test.each(['args.a in [5u, 22u]', '5u in args.list', 'args.list == [2, 5u]', 'args.a in [5u, "x"]', 'args.a == 5u', 'args.a + 5u == 10u'])(
+  '%s: a whole number that is written with a u is the number',
+  (when) => {
+    expect(ask(when, { a: 5, b: 0, list: [2, 5] })).toBe(true)
+    expect(ask(when, { a: 6, b: 0, list: [2, 6] })).toBe(false)
+  },
+)
