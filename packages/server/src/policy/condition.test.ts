@@ -95,6 +95,22 @@ describe('a condition says what people mean by it', () => {
     expect(ask('session.title.contains("Ada")')).toEqual({ failed: 'No such key: title (at character 9)' })
   })
 
+  test('has() fails for the field of a value that cannot have one, so a deny is not passed by another type', () => {
+    const failed = { failed: expect.stringContaining('has() of a value without fields') }
+    for (const options of ['{"bcc":"x"}', [{ bcc: 'x' }], [], 5, true]) {
+      for (const when of ['has(args.options.bcc)', '!has(args.options.bcc)', 'has(args.options.bcc) && true']) {
+        expect([options, when, ask(when, { options })]).toEqual([options, when, failed])
+      }
+      expect(ask('args.rows.exists(row, has(row.bcc))', { rows: [options] })).toEqual(failed)
+    }
+    expect(ask('has(args.options.bcc)', { options: { bcc: null } })).toBe(true)
+    expect(ask('has(args.options.bcc)', { options: { cc: 'x' } })).toBe(false)
+    expect(ask('has(args.options.bcc)', { options: null })).toBe(false)
+    expect(ask('[{"bcc": 1}].exists(row, has(row.bcc))', {})).toBe(true)
+    expect(ask('has(session.id)')).toBe(false)
+    expect(ask('has(args.options.bcc)', {})).toEqual({ failed: 'No such key: options (at character 5)' })
+  })
+
   test('arguments are data, whatever they are called', () => {
     for (const key of ['constructor', 'toString', 'hasOwnProperty', 'size', 'get']) {
       expect([key, ask(`has(args.${key})`, {})]).toEqual([key, false])

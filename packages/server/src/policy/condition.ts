@@ -26,7 +26,7 @@ const INSTEAD: Record<string, string> = {
 const ENVIRONMENT = makeEnvironment({ maxAstNodes: 250, maxDepth: 24, maxListElements: 100, maxMapEntries: 100, maxCallArguments: 8 })
 /** For the same expressions with a macro around each part. */
 const METERED = addAsciiCase(
-  addMetering(makeEnvironment({ maxAstNodes: 1_000, maxDepth: 60, maxListElements: 100, maxMapEntries: 100, maxCallArguments: 8 })),
+  addMetering(makeEnvironment({ maxAstNodes: 1_000, maxDepth: 62, maxListElements: 100, maxMapEntries: 100, maxCallArguments: 8 })),
 )
 
 function makeEnvironment(limits: Partial<Limits>): Environment {

@@ -1,4 +1,4 @@
-import type { ASTNode, Environment } from '@marcbachmann/cel-js'
+import { type ASTNode, type Environment, EvaluationError } from '@marcbachmann/cel-js'
 import { calledName } from './ascii-case.ts'
 import { charge, type Meter, type Use, usesOf } from './meter.ts'
 
@@ -21,16 +21,31 @@ interface Macro {
   part: ASTNode
 }
 
-/** Adds the macro to an environment. */
+/** The function that refuses what has no fields, in front of each `has()`. */
+const FIELDS = 'cs_fields'
+
+/**
+ * True for an object, and for null: `has(session.id)` of a call without a session is false. The library finds no field in a text or list
+ * either, and takes it for absent, so a deny of `has(args.options.bcc)` would be passed by the same options as a JSON text.
+ */
+function mayHaveFields(value: unknown): boolean {
+  const isObject = value instanceof Map || (typeof value === 'object' && value !== null && value.constructor === Object)
+  if (value === null || isObject) return true
+  throw new EvaluationError('has() of a value without fields')
+}
+
+/** Adds the macro to an environment, and what a metered expression calls. */
 export const addMetering = (environment: Environment): Environment =>
-  environment.registerFunction(`${MACRO}(ast, ast): dyn`, ({ args: [number, part] }: { args: [ASTNode, ASTNode] }) => ({
-    use: parts[Number(number.args)],
-    part,
-    typeCheck: (checker: { check(node: ASTNode, context: unknown): unknown }, macro: Macro, context: unknown) =>
-      checker.check(macro.part, context),
-    evaluate: (evaluator: { run(node: ASTNode, context: unknown): unknown }, macro: Macro, context: unknown) =>
-      charge(runningMeter(), macro.use, () => evaluator.run(macro.part, context)),
-  }))
+  environment
+    .registerFunction(`${FIELDS}(dyn): bool`, mayHaveFields)
+    .registerFunction(`${MACRO}(ast, ast): dyn`, ({ args: [number, part] }: { args: [ASTNode, ASTNode] }) => ({
+      use: parts[Number(number.args)],
+      part,
+      typeCheck: (checker: { check(node: ASTNode, context: unknown): unknown }, macro: Macro, context: unknown) =>
+        checker.check(macro.part, context),
+      evaluate: (evaluator: { run(node: ASTNode, context: unknown): unknown }, macro: Macro, context: unknown) =>
+        charge(runningMeter(), macro.use, () => evaluator.run(macro.part, context)),
+    }))
 
 /** An expression that charges a meter for every part. */
 export interface MeteredExpression {
@@ -103,6 +118,19 @@ class Writer {
     this.text += isUnsigned ? written.slice(0, -1) : written
   }
 
+  // Not `&&`, which is false without an error where its other side is false.
+  #has(call: ASTNode, path: ASTNode | undefined): void {
+    if (path?.op !== '.') {
+      this.#copy(call)
+      return
+    }
+    this.text += `${FIELDS}(`
+    this.write(path.args[0])
+    this.text += ') ? has('
+    this.write(path)
+    this.text += ') : false'
+  }
+
   #inner(node: ASTNode): void {
     switch (node.op) {
       case 'value':
@@ -127,6 +155,10 @@ class Writer {
         this.text += ']'
         return
       case 'call':
+        if (node.args[0] === 'has') {
+          this.#has(node, node.args[1][0])
+          return
+        }
         this.text += `${node.args[0]}(`
         this.#list(node.args[1])
         this.text += ')'
