@@ -1,19 +1,22 @@
-import { type Document, isScalar, visit, YAMLParseError } from 'yaml'
+import { type Document, isAlias, isNode, isScalar, visit, YAMLParseError } from 'yaml'
 
 /**
  * Adds an error for the first key that a map has twice, to a document that was parsed with `uniqueKeys: false`. The parser's own check
  * compares each key with all before it: 60,000 keys, which fit into a request, would hold up the server for a minute.
  */
 export function refuseRepeatedKeys(document: Document.Parsed): void {
+  const aliases = aliasesAsKeys(document)
   let first: readonly [start: number, end: number] | undefined
   visit(document, {
     Map(_, { items }) {
       const seen = new Set<string>()
       for (const { key } of items) {
-        if (!isScalar(key) || !key.range) continue
-        const [start, end] = key.range
+        const value = isAlias(key) ? aliases.get(key) : key
+        const range = isNode(key) && key.range
+        if (!isScalar(value) || !range) continue
+        const [start, end] = range
         // As keys of an object, the number 1 and the text "1" are the same.
-        const name = key.value === null ? '' : String(key.value)
+        const name = value.value === null ? '' : String(value.value)
         if (seen.has(name)) {
           if (!first || start < first[0]) first = [start, end]
           return
@@ -28,6 +31,21 @@ export function refuseRepeatedKeys(document: Document.Parsed): void {
   // The errors stand in the order of the text.
   const later = document.errors.findIndex(({ pos }) => pos[0] >= end)
   document.errors.splice(later < 0 ? document.errors.length : later, 0, error)
+}
+
+/** Returns what each alias stands for that is a key. The library would look through all anchors for each of them. */
+function aliasesAsKeys(document: Document.Parsed): ReadonlyMap<unknown, unknown> {
+  const anchors = new Map<string, unknown>()
+  const found = new Map<unknown, unknown>()
+  visit(document, {
+    Value(_, node) {
+      if (node.anchor !== undefined) anchors.set(node.anchor, node)
+    },
+    Alias(place, alias) {
+      if (place === 'key') found.set(alias, anchors.get(alias.source))
+    },
+  })
+  return found
 }
 
 const MAX_ALIASES = 1_000
