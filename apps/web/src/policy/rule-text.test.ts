@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { addRule, fieldPath, moveRule, readRules, removeRule, setField } from './rule-text.ts'
+import { addRule, fieldPath, moveRule, readRules, removeRule, setField, setVerdict } from './rule-text.ts'
 
 const TEXT = `# Who may do what. Ask Ana before you loosen anything.
 default: ask # never allow
@@ -170,6 +170,8 @@ test('whatever is changed, in whatever way the document is written, its text say
     ...['', 'risk: high', 'requires: { quorum: 2,\n      roles: [a, b] }', 'requires: {quorum: 2, roles: [a,\n       b]}'],
     ...['requires:\n      roles: [a, # x\n        b]', 'requires:\n      roles:\n        - a # one\n        - b\n      quorum: 2'],
     ...['declineReasons: ["a b",\n      c]', 'declineReasons: ["a b",\n      c,\n      d]'],
+    ...['requires: &people { roles: &roles [a, b], quorum: 2 }', 'requires: *people', 'requires:\n      roles: *roles # the same'],
+    ...['risk: &risk high', 'risk: *risk', 'declineReasons: *roles'],
   )
   const rule = fc
     .record({ above: fc.constantFrom('', '  # about it\n', '\n'), match, more, name: fc.constantFrom('r', '"r"', 'r # n') })
@@ -177,6 +179,8 @@ test('whatever is changed, in whatever way the document is written, its text say
   const text = fc
     .tuple(fc.constantFrom('', 'expires: P1D\n', '# top\n'), fc.array(rule, { minLength: 3, maxLength: 3 }))
     .map(([head, rules]) => `default: ask\n${head}rules:\n${rules.join('\n')}\n`)
+    // An alias needs its anchor above it.
+    .filter((written) => readRules(written) !== undefined)
   const edits: [edit: (text: string) => string, wanted: (rules: Record<string, object | string>[]) => unknown][] = [
     [(text) => setField(text, 0, 'risk', 'low'), ([a, b, c]) => [{ ...a, risk: 'low' }, b, c]],
     [(text) => setField(text, 1, 'quorum', '3'), ([a, b, c]) => [a, { ...b, requires: { ...Object(b?.requires), quorum: 3 } }, c]],
@@ -196,6 +200,74 @@ test('whatever is changed, in whatever way the document is written, its text say
       expect(parse(edit(written))).toEqual({ ...before, rules: wanted(before.rules) })
     }),
   )
+})
+
+const SHARED = `default: ask
+rules:
+  - name: refunds
+    match: { tool: bank.refund, when: &big args.amount > 500 }
+    verdict: ask
+    requires: { roles: &fin [finance, cfo], quorum: 2 }
+  - name: transfers
+    match: { tool: bank.transfer, when: *big } # the same limit
+    verdict: ask
+    requires: { roles: *fin, quorum: 2 }
+  - name: payouts
+    match: { tool: bank.payout }
+    verdict: ask
+    requires: &two
+      quorum: 2 # since the audit
+      roles: *fin
+  - name: loans
+    match: { tool: bank.loan }
+    verdict: ask
+    requires: *two
+`
+
+test('a change of one rule is none of another that shares a limit, a list or people with it', () => {
+  const [refunds, transfers, payouts, loans] = parse(SHARED).rules
+  const rulesOf = (text: string) => parse(text).rules
+  expect(readRules(SHARED)?.[3]).toMatchObject({ name: 'loans', quorum: '2', roles: 'finance\ncfo' })
+  expect(rulesOf(setField(SHARED, 0, 'when', 'args.amount > 5000'))).toEqual([
+    { ...refunds, match: { ...refunds.match, when: 'args.amount > 5000' } },
+    ...[transfers, payouts, loans],
+  ])
+  expect(rulesOf(setField(SHARED, 0, 'roles', 'finance\nmember'))).toEqual([
+    { ...refunds, requires: { ...refunds.requires, roles: ['finance', 'member'] } },
+    ...[transfers, payouts, loans],
+  ])
+  expect(rulesOf(setField(SHARED, 2, 'quorum', '1'))).toEqual([
+    ...[refunds, transfers],
+    { ...payouts, requires: { ...payouts.requires, quorum: 1 } },
+    loans,
+  ])
+  expect(rulesOf(setField(SHARED, 3, 'quorum', '1'))).toEqual([
+    ...[refunds, transfers, payouts],
+    { ...loans, requires: { ...loans.requires, quorum: 1 } },
+  ])
+  const { when: _, ...match } = refunds.match
+  expect(rulesOf(setField(SHARED, 0, 'when', ''))).toEqual([{ ...refunds, match }, transfers, payouts, loans])
+  const { requires: __, ...allowed } = refunds
+  expect(rulesOf(setVerdict(SHARED, 0, 'allow'))).toEqual([{ ...allowed, verdict: 'allow' }, transfers, payouts, loans])
+  expect(rulesOf(removeRule(SHARED, 0))).toEqual([transfers, payouts, loans])
+  expect(rulesOf(moveRule(SHARED, 0, 1))).toEqual([transfers, refunds, payouts, loans])
+})
+
+test('a change that no other rule shares leaves the aliases as they are', () => {
+  expect(setField(SHARED, 0, 'tool', 'bank.credit')).toBe(SHARED.replace('bank.refund', 'bank.credit'))
+  expect(setField(SHARED, 1, 'when', 'args.amount > 50')).toBe(SHARED.replace('*big', 'args.amount > 50'))
+  expect(removeRule(SHARED, 3)).toBe(SHARED.slice(0, SHARED.indexOf('  - name: loans')))
+})
+
+test('aliases without an end or without an anchor close the form', () => {
+  const laughs = [
+    'a: &a [x, x, x, x, x, x, x, x, x]',
+    ...['b', 'c', 'd', 'e', 'f'].map((n, i) => `${n}: &${n} [${`*${'abcde'[i]}, `.repeat(9)}]`),
+  ]
+  for (const text of ['a: &a [*a]\nrules: []', `${laughs.join('\n')}\nrules: []`, 'rules: [{ name: *x }]']) {
+    expect(readRules(text)).toBeUndefined()
+    expect(addRule(text)).toBe(text)
+  }
 })
 
 test('JSON stays readable, and a text that cannot be read is left alone', () => {

@@ -1,4 +1,5 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml'
+import { type Document, isMap, isScalar, isSeq, parseDocument } from 'yaml'
+import { hasAliases, writeOutAliases } from './rule-aliases.ts'
 
 /** The parts of a rule that the form has fields for, as text. An empty text is an absent part; a list has a line for each entry. */
 export type RuleFields = Record<RuleField, string>
@@ -61,7 +62,10 @@ export function readExpires(text: string): string | undefined {
 const isRule = (rule: unknown): boolean =>
   isMap(rule) && ['match', 'requires', 'escalate'].every((part) => !rule.has(part) || isMap(rule.get(part)))
 
-/** The text with one field of a rule changed. Everything else, comments included, stays as it is. */
+/**
+ * The text with one field of a rule changed. Everything else, comments included, stays as it is; where another rule has the field by an alias,
+ * the aliases of the document are written out.
+ */
 export function setField(text: string, index: number, field: RuleField, value: string): string {
   return change(text, (document) => {
     const { path: part, kind } = PARTS[field]
@@ -135,14 +139,30 @@ export const removeRule = (text: string, index: number): string => change(text, 
 
 function change(text: string, edit: (document: Document) => void): string {
   const document = open(text)
-  if (!document) return text
-  const before = document.toString(AS_WRITTEN)
+  const written = parsed(text)
+  if (!document || !written) return text
+  const before = written.toString(AS_WRITTEN)
   edit(document)
-  const after = document.toString(AS_WRITTEN)
+  const after = withAliases(written, document, edit) ?? document.toString(AS_WRITTEN)
   const kept = keepLines(text, before, after)
   // An equal number of lines does not make them the same lines: written again, a flow map with a comment gets longer and a folded list
   // shorter. The change would then land in another rule, or a comment be lost, so a text that says anything else is not used.
-  return open(kept)?.toString(AS_WRITTEN) === after ? kept : after
+  return parsed(kept)?.toString(AS_WRITTEN) === after ? kept : after
+}
+
+/**
+ * The edited document with its aliases; undefined where it has none, or where one would change with the edit: another rule that shares what
+ * was edited, or an alias whose anchor is gone or comes later.
+ */
+function withAliases(written: Document, wanted: Document, edit: (document: Document) => void): string | undefined {
+  if (!hasAliases(written)) return undefined
+  try {
+    edit(written)
+    const text = written.toString(AS_WRITTEN)
+    return JSON.stringify(parsed(text)?.toJS()) === JSON.stringify(wanted.toJS()) ? text : undefined
+  } catch {
+    return undefined
+  }
 }
 
 const AS_WRITTEN = { lineWidth: 0 } as const
@@ -159,7 +179,13 @@ function keepLines(text: string, before: string, after: string): string {
   return [...written.slice(0, start), ...are.slice(start, are.length - end), ...written.slice(written.length - end)].join('\n')
 }
 
+/** The document with its aliases written out. */
 function open(text: string): Document | undefined {
+  const document = parsed(text)
+  return document && (!hasAliases(document) || writeOutAliases(document)) ? document : undefined
+}
+
+function parsed(text: string): Document | undefined {
   const document = parseDocument(text)
   return document.errors.length === 0 && isMap(document.contents) ? (document as unknown as Document) : undefined
 }
@@ -169,7 +195,7 @@ const fieldsOf = (document: Document, index: number): RuleFields =>
 
 function textOf(document: Document, path: readonly (string | number)[]): string {
   const found = document.getIn(path)
-  const value = isAlias(found) ? found.resolve(document)?.toJSON() : isSeq(found) ? found.toJSON() : found
+  const value = isSeq(found) ? found.toJSON() : found
   return Array.isArray(value) ? value.map(asText).join('\n') : asText(value)
 }
 
