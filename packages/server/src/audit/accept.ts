@@ -1,5 +1,6 @@
+import { CountersignError } from '@countersign/core'
 import { audit, lock, lockKey, type Outbox, type Tx } from '../store/index.ts'
-import { newestGenuine, type RecordProblem } from './compare.ts'
+import { newestGenuine, otherKeysAfter, type RecordProblem, whyOtherKeys } from './compare.ts'
 import { type HeadGap, refOf } from './head.ts'
 import { appendToScope } from './record.ts'
 import { SYSTEM } from './row.ts'
@@ -36,19 +37,26 @@ export interface Acceptance {
   problem: RecordProblem
   by: Accepter
   reason: string
-  /** Keys whose heads are genuine. */
+  /** Keys whose heads are genuine; this server's first. */
   keys: readonly string[]
 }
 
 /**
  * Records that a person accepted the record in its current state. Heads in the database that were not signed by this installation are
  * deleted: nothing can follow them. Returns the gap that the next head states.
+ * @throws CountersignError `not_ready` where these heads are as somebody signed them: signatures of a key that is only not set now could
+ * not be made again.
  */
 export function* acceptRecord(outbox: Outbox, { problem, by, reason, keys }: Acceptance, nowMs: number): Tx<HeadGap> {
   yield* lockKey('audit_head')
   if (by.requireStanding) yield* by.requireStanding(nowMs)
   yield* lock(SYSTEM)
   const found = refOf(yield* newestGenuine(keys))
+  const otherKeys = yield* otherKeysAfter(found, keys)
+  if (otherKeys.length > 0) {
+    const otherwise = 'If that was never a key of this server, delete these heads from the table audit_head first.'
+    throw new CountersignError('not_ready', `${whyOtherKeys(otherKeys, keys[0] ?? '')} ${otherwise}`)
+  }
   const { kind, remembered, why } = problem
   const foreignHeads = yield* audit.deleteHeadsAfter.change({ number: found.number })
   const data = { reason, kind, why, foreignHeads, found: { ...found }, remembered: { ...remembered } }

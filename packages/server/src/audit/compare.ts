@@ -46,11 +46,24 @@ export function* compareHeads(remembered: Head | undefined, ownKey: string): Tx<
   const keys = [ownKey, remembered.key]
   if (yield* hasGoneOn(remembered, last, keys)) return { last, problem: undefined }
   const isBehind = !last || (last.number < remembered.number && isGenuine(last, keys))
-  return {
-    last,
-    problem: { kind: isBehind ? 'behind' : 'changed', why: whyOf(remembered, last, isBehind), found, remembered: refOf(remembered) },
-  }
+  const otherKeys = isBehind ? [] : yield* otherKeysAfter(remembered, keys)
+  const why = otherKeys.length > 0 ? whyOtherKeys(otherKeys, ownKey) : whyOf(remembered, last, isBehind)
+  return { last, problem: { kind: isBehind ? 'behind' : 'changed', why, found, remembered: refOf(remembered) } }
 }
+
+/**
+ * Returns the keys of the newest heads after `number` when each is signed, by itself, with another key than these: as after a start
+ * without the setting of the key. Empty when there are none, or one of them is not as it was signed.
+ */
+export function* otherKeysAfter({ number }: HeadRef, keys: readonly string[]): Tx<string[]> {
+  const newest = yield* audit.headsDownFrom.all({ last: Number.MAX_SAFE_INTEGER, limit: HEADS_PER_READ })
+  const later = newest.filter((head) => head.number > number)
+  return later.every((head) => !keys.includes(head.key) && isGenuine(head, [head.key])) ? [...new Set(later.map(({ key }) => key))] : []
+}
+
+/** It names no head: while another process signs with the other key, each second brings a new one. */
+export const whyOtherKeys = (others: readonly string[], ownKey: string): string =>
+  `The newest heads in the database are signed with the key ${others.join(', ')}, and this server signs with ${ownKey}: is COUNTERSIGN_AUDIT_KEY_FILE set as before?`
 
 function whyOf(remembered: Head, last: Head | undefined, isBehind: boolean): string {
   const known = `This server signed head ${remembered.number} of the record, over rows up to ${new Date(remembered.last_at).toISOString()}`
