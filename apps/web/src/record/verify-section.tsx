@@ -45,11 +45,19 @@ export function VerifySection() {
   )
 }
 
-function Result({ verdict: { problem, rows, heads, redacted, gaps } }: { verdict: Verdict }) {
+function Result({ verdict: { problem, rows, heads, redacted, gaps, otherKeys } }: { verdict: Verdict }) {
   if (problem !== undefined) {
     return (
       <Notice tone="error" testId="verify-problem">
         The record is not as it was signed. {showInvisible(problem)}
+      </Notice>
+    )
+  }
+  if (otherKeys.length > 0) {
+    return (
+      <Notice tone="warning" testId="verify-keys">
+        Every head fits its signature, but the record is signed with {otherKeys.length + 1} keys. What a key other than this server’s signed
+        is not proven. Compare {otherKeys.length === 1 ? 'it' : 'them'} with the earlier keys that you noted down: {otherKeys.join(', ')}
       </Notice>
     )
   }

@@ -43,8 +43,10 @@ const MAX_PROBLEMS = 100
 
 interface Reading extends Omit<AuditVerdict, 'problem'> {
   line: number
-  /** The keys that may have signed it; undefined accepts the one that the file names. */
+  /** The keys that may have signed it; undefined accepts those that the file names. */
   trusted: readonly string[] | undefined
+  /** The heads of each key that is not among them, and fit their own signature: how many, the first and the last. */
+  untrusted: Map<string, { count: number; first: number; last: number }>
   start: ExportStart | undefined
   end: ExportEnd | undefined
   lastHead: Head | undefined
@@ -65,8 +67,8 @@ interface Reading extends Omit<AuditVerdict, 'problem'> {
  * rows against their head, the heads against each other and their signatures, and that nothing is missing at the end. It goes on after a
  * difference: one that is known and was accepted must not hide another.
  * @param lines Its lines without their ends.
- * @param trusted Public keys that may have signed it. Without them the key that the file names is accepted: then the result proves that the
- * file is consistent, and `keys` names the signer for comparison.
+ * @param trusted Public keys that may have signed it. Without them those that the file names are accepted: then the result proves that the
+ * file is consistent, and `keys` names the signers for comparison.
  */
 export async function verifyExport(
   lines: AsyncIterable<string> | Iterable<string>,
@@ -77,7 +79,7 @@ export async function verifyExport(
   const reading: Reading = {
     ...{ problems: [], unlisted: 0, rows: 0, redacted: 0, scopes: 0, heads: undefined, time: undefined, keys: [], line: 0, headCount: 0 },
     ...{ trusted, start: undefined, end: undefined, lastHead: undefined, lastId: 0, tally: createTally(), chains: createScopes() },
-    ...{ blanked: new Set<string>(), saidBlanked: new Set<string>() },
+    ...{ blanked: new Set<string>(), saidBlanked: new Set<string>(), untrusted: new Map() },
     ...{ gaps: [], anchored: undefined, hashes: new Map<number, string>(), anchors },
   }
   try {
@@ -97,8 +99,10 @@ export async function verifyExport(
   } catch (error) {
     if (!(error instanceof LineError)) throw error
     note(reading, `after line ${reading.line}: `, [error.message])
+    note(reading, '', untrustedHeads(reading))
     return verdictOf(reading)
   }
+  note(reading, '', untrustedHeads(reading))
   if (!reading.end) note(reading, '', ['its end is missing: lines were cut off'])
   else {
     note(reading, '', missing(reading))
@@ -165,7 +169,7 @@ function takeHead(reading: Reading, head: Head): string[] {
   const what = `head ${head.number}`
   const problems = [...whyNotInPlace(reading, head), ...whyNotOver(reading, head)]
   const hash = headHashOf(head)
-  const forged = hash === head.hash ? checkSignature(reading, headText(head), head.signature, head.key) : ['was changed']
+  const forged = hash === head.hash ? checkHeadSignature(reading, head) : ['was changed']
   problems.push(...forged)
   reading.tally = createTally()
   reading.lastHead = head
@@ -246,8 +250,26 @@ function* checkAnchors(reading: Reading): Iterable<string> {
     yield 'no head of the anchor belongs to this part of the record: it proves nothing about it'
 }
 
-function checkSignature({ trusted, keys, start }: Reading, text: string, signature: string, key: string): string[] {
-  if (!(trusted ?? [start?.publicKey]).includes(key)) return [`is signed with another key: ${key}`]
+/** A head of a key that was not given is not called changed: the server may have had another key. It is not proven either. */
+function checkHeadSignature(reading: Reading, head: Head): string[] {
+  const { key, number, signature } = head
+  const { trusted, untrusted } = reading
+  if (trusted === undefined || trusted.includes(key)) return checkSignature(reading, headText(head), signature, key)
+  if (!isSignedBy(headText(head), signature, key)) return ['has a wrong signature']
+  const { count, first } = untrusted.get(key) ?? { count: 0, first: number }
+  untrusted.set(key, { count: count + 1, first, last: number })
+  return []
+}
+
+function* untrustedHeads({ untrusted }: Reading): Iterable<string> {
+  for (const [key, { count, first, last }] of untrusted) {
+    const which = count === 1 ? `head ${first} is` : `${count} heads (${first} to ${last}) are`
+    yield `${which} signed with another key than those that were given: ${key}. That fits the signature, and proves nothing. If you noted this key down as an earlier one of your server, give it as well`
+  }
+}
+
+function checkSignature({ trusted, keys }: Reading, text: string, signature: string, key: string): string[] {
+  if (trusted && !trusted.includes(key)) return [`is signed with another key: ${key}`]
   if (!isSignedBy(text, signature, key)) return ['has a wrong signature']
   if (!keys.includes(key)) keys.push(key)
   return []

@@ -161,6 +161,12 @@ function differencesOf(file: string, { problems, unlisted }: AuditVerdict): stri
 const NO_ANCHOR =
   'Without an anchor this does not show whether the newest rows, or all of them, were deleted before the export: keep heads elsewhere, and give them with --anchor.'
 
+/** What a reader has to do who gave no key. */
+const compareOf = (keys: readonly string[]): string =>
+  keys.length > 1
+    ? 'Compare each with those of your server that you noted down: what another key signed is not proven'
+    : 'Compare this key with the one of your server'
+
 function proofOf({ rows, redacted, scopes, heads, time, keys, gaps, anchored }: AuditVerdict, isKeyGiven: boolean): string[] {
   if (!heads || !time) return ['The record is empty, and signed.', NO_ANCHOR, `Signed with ${keys.join(', ')}.`]
   const from = heads.first === 1 ? 'from its beginning' : `from head ${heads.first} on; what came before is not in this file`
@@ -173,6 +179,6 @@ function proofOf({ rows, redacted, scopes, heads, time, keys, gaps, anchored }: 
     ),
     anchored === undefined ? NO_ANCHOR : `Head ${anchored} is the one that was kept elsewhere: nothing up to it was deleted or rewritten.`,
     ...(redacted > 0 ? [`The data of ${counted(redacted, 'row')} was redacted: that they happened is proved, not what they said.`] : []),
-    `Signed with ${keys.join(', ')}${isKeyGiven ? '' : ': compare this key with the one of your server'}.`,
+    `Signed with ${keys.length > 1 ? `${keys.length} keys: ` : ''}${keys.join(', ')}${isKeyGiven ? '' : `. ${compareOf(keys)}`}.`,
   ]
 }
