@@ -12,8 +12,9 @@ interface Scene {
   me?: () => Principal
   /** Newest first, as the server lists them. */
   actions?: readonly Action[]
-  /** Holds back those behind the first 1,000. */
+  /** Holds back those behind the first `held`. */
   older?: Promise<void>
+  held?: number
   delegations?: readonly Pick<Delegation, 'from' | 'to' | 'state'>[]
 }
 
@@ -21,7 +22,7 @@ interface Scene {
 async function openInbox(
   streams: ((route: Route) => unknown)[],
   tools: unknown[] = [],
-  { me = () => ADA, actions = [sampleAction()], older, delegations = [] }: Scene = {},
+  { me = () => ADA, actions = [sampleAction()], older, held = 1_000, delegations = [] }: Scene = {},
 ): Promise<void> {
   await openPage()
   await page.route('**/api/me', (route) => route.fulfill({ json: { principal: me(), signIn: 'key' } }))
@@ -31,7 +32,7 @@ async function openInbox(
     const query = new URL(route.request().url()).searchParams
     const listed = query.get('state') === 'proposed' && !query.has('delegated') ? actions : []
     const from = Number(query.get('cursor') ?? 0)
-    if (from >= 1_000) await older
+    if (from >= held) await older
     const next = from + 200
     await route.fulfill({ json: { items: listed.slice(from, next), nextCursor: next < listed.length ? String(next) : null } })
   })
@@ -90,20 +91,43 @@ test('a role that the person gets while the page is open brings the buttons, and
   expect(await approve().count()).toBe(0)
 })
 
-test('of more than 1,000 waiting actions the oldest, whose deadlines are next, come first, and the count says how many are there', async () => {
-  const actions = Array.from({ length: 1_001 }, (_, minutes) =>
+/** So many actions, the newest first. */
+const many = (length: number) =>
+  Array.from({ length }, (_, minutes) =>
     sampleAction({
       id: `act_${String(2_000 - minutes).padStart(25, '0')}`,
       description: `Ship order ${minutes}`,
       createdAt: ago(minutes * 60),
     }),
   )
+
+test('of more than 1,000 waiting actions the oldest, whose deadlines are next, come first, and the count says how many are there', async () => {
+  const actions = many(1_001)
   const older = Promise.withResolvers<void>()
   await openInbox([live], [], { actions, older: older.promise })
   await page.getByText('1000+ waiting').waitFor()
   older.resolve()
   await page.getByText('1001 waiting').waitFor()
   expect(await page.getByRole('listitem').first().textContent()).toContain('Ship order 1000')
+})
+
+test('a card that is open stays, whatever is read after it', async () => {
+  await using server = await serve({ 'GET /api/events': (_, response) => startStream(response) })
+  const older = Promise.withResolvers<void>()
+  const staying = (route: Route) => route.continue({ url: `${server.baseUrl}/api/events` })
+  await openInbox([staying], [], { actions: many(260), older: older.promise, held: 200 })
+  await page.getByRole('button', { name: /^Ship order 199/ }).click()
+  await page.getByRole('button', { name: 'Decline with reason' }).click()
+  const reason = page.getByRole('textbox', { name: /^Reason/ })
+  await reason.fill('Wrong account')
+  older.resolve()
+  await page.getByText('260 waiting').waitFor()
+  expect(await page.getByRole('listitem').first().textContent()).toContain('Ship order 259')
+  expect(await reason.count()).toBe(1)
+  expect(await reason.inputValue()).toBe('Wrong account')
+  expect(await reason.evaluate((field) => field === document.activeElement)).toBe(true)
+  await page.getByRole('button', { name: 'Show more (209)' }).click()
+  await page.getByRole('button', { name: 'Show more (160)' }).waitFor()
 })
 
 test('where the form for edits cannot be loaded, the card says so, and page and card stand', async () => {

@@ -79,7 +79,9 @@ function OpenInbox({ store, onRetry, empty = 'Nothing waits for you.', ...props 
   }, [store, state])
   const [limit, setLimit] = useState(STEP)
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
-  const shown = items.slice(0, limit)
+  // Older rows come in front of a card that is open, and must not take it away with what somebody is typing on it.
+  const shown = items.filter(({ id }, at) => at < limit || open.has(id))
+  const left = items.length - shown.length
   const nowMs = useNow()
   return (
     <>
@@ -99,9 +101,9 @@ function OpenInbox({ store, onRetry, empty = 'Nothing waits for you.', ...props 
           </li>
         ))}
       </ul>
-      {items.length > limit ? (
+      {left > 0 ? (
         <button type="button" className="cs-button" onClick={() => setLimit(limit + STEP)}>
-          Show more ({items.length - limit})
+          Show more ({left})
         </button>
       ) : null}
     </>
