@@ -111,6 +111,38 @@ test('settings that are there stay, and are back byte for byte when the canary i
   expect(readFileSync(file, 'utf8')).toBe('{ // mine\n }')
 })
 
+test('--print prints settings that a program can read, and writes nothing', async () => {
+  const { home, connect } = await start()
+  for (const host of HOOK_HOSTS) {
+    const { code, stdout } = await connect(host, '--print')
+    expect({ code, settings: JSON.parse(stdout) }, host).toMatchObject({ code: 0, settings: { hooks: expect.any(Object) } })
+    expect(existsSync(join(home, FILES[host])), host).toBe(false)
+  }
+  write(join(home, FILES.claude), '{"model":"opus\u009b"}')
+  const { stdout } = await connect('claude', '--print')
+  expect(JSON.parse(stdout)).toMatchObject({ model: 'opus\u009b', hooks: { PreToolUse: [{ matcher: '' }] } })
+  expect(stdout).not.toContain('\u009b')
+  expect(existsSync(join(home, '.countersign'))).toBe(false)
+})
+
+test('settings with a comment are refused with the command that prints the hooks alone, to add by hand', async () => {
+  const { home, connect } = await start()
+  const file = join(home, FILES.claude)
+  write(file, '// mine\n{ "model": "opus" }\n')
+  const refused = await connect('claude', '--yes')
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('countersign connect claude --print') })
+  const { code, stdout, stderr } = await connect('claude', '--print')
+  expect(stderr).toBe(`countersign: ${file} is not plain JSON, so only the hooks are printed: add them to it by hand.\n`)
+  expect({ code, settings: JSON.parse(stdout) }).toMatchObject({ code: 0, settings: { hooks: { PreToolUse: [{ matcher: '' }] } } })
+  // What is there cannot be removed without them either.
+  const undone = await connect('claude', '--undo', '--print')
+  expect(undone).toMatchObject({
+    code: 1,
+    stderr: `countersign: ${file} is not plain JSON: remove the hooks of Countersign from it by hand.\n`,
+  })
+  expect(readFileSync(file, 'utf8')).toBe('// mine\n{ "model": "opus" }\n')
+})
+
 test('a folder in the place of the settings file, or a file in the place of their folder, is named, and nothing is changed', async () => {
   const { home, connect } = await start()
   mkdirSync(join(home, FILES.claude), { recursive: true })

@@ -2,16 +2,17 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
+import type { JsonObject } from '@countersign/core'
 import { Command } from 'commander'
 import { HOOK_HOSTS, HOST_NAMES, type HookHost } from '../../coding-agent/index.ts'
 import type { Environment } from '../../config/index.ts'
 import { type ApiFlags, serverOf, withServerAddress } from '../api.ts'
 import { readHost } from '../hook.ts'
 import type { JsonOutput } from '../json-output.ts'
-import { type Out, say, sayJson } from '../say.ts'
+import { complain, type Out, safeJson, say, sayJson } from '../say.ts'
 import { tryCanary } from './canary.ts'
 import { type Connection, HOST_SETTINGS } from './settings.ts'
-import { changeSettings, showChange, writeSettings } from './settings-file.ts'
+import { changeSettings, type Hooks, NotPlainJson, showChange, writeSettings } from './settings-file.ts'
 
 interface ConnectFlags extends ApiFlags {
   limit: string
@@ -50,7 +51,7 @@ export const connectCommand = (environment: Environment): Command =>
     .option('--only-prompts', 'ask only where the host would ask a person (claude, codex, copilot)')
     .option('--direct', 'claude: call the server without the shim, with COUNTERSIGN_KEY from the environment of Claude Code')
     .option('--park', 'claude -p: at the limit the run ends, and asks again when it is resumed')
-    .option('--print', 'print the settings and change nothing')
+    .option('--print', 'print the settings as JSON and change nothing: the key is not stored either')
     .option('--undo', 'remove the hooks again')
     .option('--yes', 'do not ask before writing')
     .option('--json', 'with --yes: print one JSON object: {host, file, isConnected, hasChanged, problem, notes}')
@@ -96,13 +97,13 @@ async function connect(host: HookHost, flags: ConnectFlags, environment: Environ
   const settings = HOST_SETTINGS[host]
   const file = settings.file(environment, flags.project === true)
   const hooks = flags.undo ? undefined : settings.hooks(connectionOf(host, flags, environment))
-  const change = changeSettings(file, host, settings.empty, hooks)
-  const hasChanged = change.before !== change.after
   const unchanged = { file, isConnected: false, hasChanged: false }
   if (flags.print) {
-    say(change.after ?? '', out)
+    out.write(`${safeJson(settingsToPrint(file, host, hooks), 2)}\n`)
     return { ...unchanged, isDone: true }
   }
+  const change = changeSettings(file, host, settings.empty, hooks)
+  const hasChanged = change.before !== change.after
   if (!hasChanged) say(`${file} needs no change.`, out)
   else {
     say(`${file}:`, out)
@@ -125,6 +126,19 @@ async function connect(host: HookHost, flags: ConnectFlags, environment: Environ
   say(`A canary call through the hook was refused: ${HOST_NAMES[host]} asks Countersign from its next start on.`, out)
   for (const note of notesOf(host, flags)) say(`Note: ${note}`, out)
   return { file, isDone: true, isConnected: true, hasChanged }
+}
+
+/** Returns the settings as they would be written; the hooks alone where they can only be added by hand. */
+function settingsToPrint(file: string, host: HookHost, hooks: Hooks | undefined): JsonObject {
+  const { empty } = HOST_SETTINGS[host]
+  try {
+    const { after } = changeSettings(file, host, empty, hooks)
+    return after === undefined ? empty : JSON.parse(after)
+  } catch (error) {
+    if (!(error instanceof NotPlainJson) || hooks === undefined) throw error
+    complain(`${file} is not plain JSON, so only the hooks are printed: add them to it by hand.`)
+    return { ...empty, hooks }
+  }
 }
 
 function connectionOf(host: HookHost, flags: ConnectFlags, environment: Environment): Connection {

@@ -22,15 +22,26 @@ export interface SettingsChange {
   after: string | undefined
 }
 
-type Hooks = Readonly<Record<string, readonly JsonObject[]>>
+/** Hooks of a host, by event. */
+export type Hooks = Readonly<Record<string, JsonObject[]>>
+
+/** A settings file that is not plain JSON: its comments would be lost. */
+export class NotPlainJson extends Error {}
 
 /**
  * Returns the file with our hooks in place of those that an earlier run wrote, or without them.
- * @throws Error for a file that is not plain JSON: comments would be lost.
+ * @throws NotPlainJson
  */
 export function changeSettings(file: string, host: HookHost, empty: JsonObject, hooks: Hooks | undefined): SettingsChange {
   const before = existsSync(file) ? read(file) : undefined
-  const settings = before === undefined || before.trim() === '' ? empty : parse(file, before)
+  const settings = before === undefined || before.trim() === '' ? empty : parse(before)
+  if (settings === undefined) {
+    const byHand =
+      hooks === undefined
+        ? 'remove the hooks of Countersign from it by hand'
+        : `add the hooks by hand. countersign connect ${host} --print shows them`
+    throw new NotPlainJson(`${file} is not plain JSON: ${byHand}.`)
+  }
   const found = settings.hooks ?? {}
   if (!isObject(found)) throw new Error(`${file}: "hooks" is no object, so nothing can be added to it`)
   const kept = Object.entries(found).flatMap(([event, entries]) => {
@@ -60,14 +71,13 @@ function read(file: string): string {
 
 const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : error)
 
-function parse(file: string, text: string): JsonObject {
+function parse(text: string): JsonObject | undefined {
   try {
     const read: unknown = JSON.parse(text)
-    if (isObject(read)) return read
+    return isObject(read) ? read : undefined
   } catch {
-    // Said below.
+    return undefined
   }
-  throw new Error(`${file} is not plain JSON. Add the hooks by hand: countersign connect --print shows them.`)
 }
 
 /** Where the content of the file is: settings are often a link into a folder of dotfiles, and have to stay one. */
