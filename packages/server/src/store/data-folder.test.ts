@@ -39,6 +39,9 @@ async function crashedFolder(): Promise<string> {
   return crashed.path
 }
 
+/** Without the folder, a restore makes a second database somewhere else. */
+const restoreInto = (dataDir: string) => `countersign restore FILE --force --data ${dataDir}`
+
 const databaseIn = (dataDir: string) => join(dataDir, 'countersign.db')
 const eventsIn = async (dataDir: string, acceptLoss = false) => {
   await using temp = await openTempSqlite(dataDir, { acceptLoss })
@@ -122,7 +125,9 @@ test('a database folded in by another program after a crash is whole and opens',
 test('a file that is no database, and one with damaged pages, are refused by their path', async () => {
   using folder = temporaryFolder()
   writeFileSync(databaseIn(folder.path), 'not a database, but long enough to be read as the head of one'.repeat(200))
-  await expect(eventsIn(folder.path)).rejects.toThrow(/countersign\.db is not a database.*countersign restore/s)
+  const none = eventsIn(folder.path)
+  await expect(none).rejects.toThrow('countersign.db is not a database')
+  await expect(none).rejects.toThrow(restoreInto(folder.path))
 
   const dataDir = await crashedFolder()
   await eventsIn(dataDir)
@@ -133,7 +138,9 @@ test('a file that is no database, and one with damaged pages, are refused by the
   file.close()
   expect(root).toBeLessThanOrEqual(pages)
   overwrite(databaseIn(dataDir), (root - 1) * 4096, bytes)
-  await expect(eventsIn(dataDir)).rejects.toThrow(/countersign\.db is damaged.*countersign restore/s)
+  const damaged = eventsIn(dataDir)
+  await expect(damaged).rejects.toThrow('countersign.db is damaged')
+  await expect(damaged).rejects.toThrow(restoreInto(dataDir))
 })
 
 test('countersign doctor names a database that is lost, and one that is none', async () => {
@@ -194,7 +201,8 @@ test('a large file opens before it is checked to its end; damage that is found t
 
   overwrite(databaseIn(dataDir), (root - 1) * 4096, new Uint8Array(4096).fill(0x5a))
   const damaged = await opened()
-  expect(await damaged.found).toMatch(/countersign\.db is damaged.*countersign restore/s)
+  expect(await damaged.found).toContain('countersign.db is damaged')
+  expect(await damaged.found).toContain(restoreInto(dataDir))
   await expect(damaged.store.transact((outbox) => addEvent(outbox, 'fifth'))).rejects.toThrow(/is damaged/)
   await damaged.store.close()
 })
@@ -297,6 +305,17 @@ test('a backup never takes the place of the database that it is of, nor of a fil
   expect(await eventsIn(dataDir)).toBe(2)
 })
 
+test('a database that has lost a table is refused with the restore into its own folder', async () => {
+  const dataDir = await crashedFolder()
+  await eventsIn(dataDir)
+  const db = new DatabaseSync(databaseIn(dataDir))
+  db.exec('drop table vote')
+  db.close()
+  const opening = eventsIn(dataDir)
+  await expect(opening).rejects.toThrow('it has no vote')
+  await expect(opening).rejects.toThrow(restoreInto(dataDir))
+})
+
 test('a backup that has lost a table is not restored', async () => {
   const dataDir = await crashedFolder()
   using folder = temporaryFolder()
@@ -307,7 +326,7 @@ test('a backup that has lost a table is not restored', async () => {
   db.close()
   const target = join(folder.path, 'restored')
   const restoring = restoreDatabase({ kind: 'sqlite', dataDir: target }, file, BACKUP)
-  await expect(restoring).rejects.toThrow('it has no vote')
+  await expect(restoring).rejects.toThrow(/it has no vote.*restore another backup/)
   expect(existsSync(databaseIn(target))).toBe(false)
 })
 

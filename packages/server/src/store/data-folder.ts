@@ -15,7 +15,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path'
 import { syncFolder } from '../durable-files.ts'
 import { giveNamedToOwner, makePrivateFile } from '../private-files.ts'
-import { fileInPlaceOf } from './sqlite/errors.ts'
+import { fileInPlaceOf, restoreCommand } from './sqlite/errors.ts'
 
 /** Returns the path of the embedded database in a data folder. */
 export const databaseFile = (dataDir: string): string => join(dataDir, 'countersign.db')
@@ -57,7 +57,7 @@ export function requireDatabase(dataDir: string, acceptLoss: boolean): void {
   }
   throw new Error(
     `${file} is ${bytes === undefined ? 'missing' : 'empty'}, but this data folder was in use: it still has ${traces.join(', ')}. ` +
-      `Put the file back, or restore a backup: countersign restore FILE --force --data ${dataDir}. ` +
+      `Put the file back, or restore a backup: ${restoreCommand(dataDir)}. ` +
       'To begin with an empty database instead, start with --accept-loss',
   )
 }

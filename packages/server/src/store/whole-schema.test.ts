@@ -29,6 +29,8 @@ for (const { what, statement, name } of [
   test(`Postgres: a database that has lost ${what}, as by a restore with errors, is refused with the name of it`, async () => {
     await using database = await openTestDatabase()
     await runOn(database.url, statement)
-    await expect(openPostgres({ url: database.url, onCommitted: () => undefined })).rejects.toThrow(`it has no ${name}`)
+    const opening = openPostgres({ url: database.url, onCommitted: () => undefined })
+    await expect(opening).rejects.toThrow(`it has no ${name}`)
+    await expect(opening).rejects.toThrow('countersign restore FILE --database-url URL')
   })
 }

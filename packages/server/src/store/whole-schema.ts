@@ -24,13 +24,14 @@ export function namesInSchema(database: 'sqlite' | 'postgres'): string[] {
 /**
  * Checks that a migrated database has all of its tables and indexes. After a restore that went wrong in the middle some are missing.
  * @param found The names of the tables and indexes that are there.
+ * @param whatToDo The rest of the sentence when something is missing.
  * @throws Error that names those that are not.
  */
-export function requireWholeSchema(database: 'sqlite' | 'postgres', found: ReadonlySet<string>): void {
+export function requireWholeSchema(database: 'sqlite' | 'postgres', found: ReadonlySet<string>, whatToDo: string): void {
   const absent = namesInSchema(database).filter((name) => !found.has(name))
   if (absent.length === 0) return
   throw new Error(
     `the database is incomplete: it has no ${absent.slice(0, 5).join(', ')}${absent.length > 5 ? ` and ${absent.length - 5} more` : ''}. ` +
-      'A restore probably ended with errors: restore a backup into an empty place: countersign restore FILE',
+      `A restore probably ended with errors: ${whatToDo}`,
   )
 }

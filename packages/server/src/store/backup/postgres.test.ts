@@ -22,6 +22,17 @@ test('where pg_dump is not installed, a backup of Postgres says which command to
   expect(readdirSync(folder.path)).toEqual([])
 })
 
+test('where pg_restore is not installed, a restore says to run countersign restore elsewhere, and never one that holds nothing', async () => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'desk.dump')
+  writeFileSync(file, 'PGDMP')
+  const options = { ...OPTIONS, environment: { PATH: folder.path } }
+  const restore = restoreDatabase({ kind: 'postgres', url: 'postgres://nobody@127.0.0.1:1/none' }, file, options)
+  await expect(restore).rejects.toThrow(
+    /pg_restore is not installed here: install the client tools of Postgres, or run where they are: countersign restore FILE --database-url URL$/,
+  )
+})
+
 test('the backup of a Postgres database without tables of Countersign is refused with an error that names the database, and leaves no file', async () => {
   await using empty = await openTestDatabase({ isEmpty: true })
   using folder = temporaryFolder()

@@ -171,11 +171,14 @@ async function withClient<T>(url: string, work: (client: Client) => Promise<T>):
   }
 }
 
+/** `pg_restore` by itself would restore without a hold: what was approved then and has run since would run again. */
+const RESTORE = 'countersign restore FILE --database-url URL'
+
 /** The command to run where the tools of Postgres are installed. */
 const BY_HAND: Record<string, string> = {
   pg_dump: 'pg_dump --format=custom --file=FILE "$DATABASE_URL"',
-  psql: 'countersign restore FILE',
-  pg_restore: 'pg_restore --single-transaction --no-owner --dbname="$DATABASE_URL" FILE',
+  psql: RESTORE,
+  pg_restore: RESTORE,
 }
 
 /** Runs a tool of Postgres; the password is passed through the environment, where other users do not see it. Returns its output. */

@@ -135,7 +135,7 @@ function holdFile(file: string): void {
   try {
     db.exec('PRAGMA journal_mode = DELETE')
     migrate(db)
-    requireWholeSchema('sqlite', namesIn(db))
+    requireWholeSchema('sqlite', namesIn(db), 'restore another backup')
     db.exec(holdRestored(Date.now()))
   } finally {
     db.close()

@@ -40,7 +40,11 @@ export async function migratePostgres(client: Client, onMigrate: OnMigrate = () 
     for (let tries = 1; !(await apply(client, migration, tries < MAX_TRIES)); tries++);
   }
   const { rows: found } = await client.query(NAMES)
-  requireWholeSchema('postgres', new Set(found.map(({ name }) => name)))
+  requireWholeSchema(
+    'postgres',
+    new Set(found.map(({ name }) => name)),
+    'restore a backup into an empty database: countersign restore FILE --database-url URL',
+  )
 }
 
 /** Applies one migration. Returns false when other transactions held the tables. */

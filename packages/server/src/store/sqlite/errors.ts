@@ -28,7 +28,11 @@ export function sqliteDamage(error: unknown, file: string): string | undefined {
   return undefined
 }
 
-export const WHAT_TO_DO_ABOUT_DAMAGE = 'stop the server, check the disk, and restore a backup: countersign restore FILE --force'
+/** The command names the folder: without it, a restore would make a second database in the default one. */
+export const restoreCommand = (dataDir: string): string => `countersign restore FILE --force --data ${dataDir}`
+
+export const whatToDoAboutDamage = (dataDir: string): string =>
+  `stop the server, check the disk, and restore a backup: ${restoreCommand(dataDir)}`
 
 /** The error for a data folder in whose place, or in that of a folder above it, is something else. */
 export const fileInPlaceOf = (dataDir: string, cause?: unknown): Error =>
@@ -39,7 +43,7 @@ export function openingError(thrown: unknown, dataDir: string, file: string): un
   // A migration that fails tells its name, and has the reason as its cause.
   const cause = thrown instanceof Error && codeOf(thrown.cause) !== undefined ? thrown.cause : thrown
   const damage = sqliteDamage(cause, file)
-  if (damage !== undefined) return new Error(`${damage}: ${WHAT_TO_DO_ABOUT_DAMAGE}`, { cause })
+  if (damage !== undefined) return new Error(`${damage}: ${whatToDoAboutDamage(dataDir)}`, { cause })
   const primary = (codeOf(cause) ?? 0) & 0xff
   // Node.js answers ENOENT when a folder with its parents cannot be made on a read-only file system.
   const isMkdir = cause instanceof Error && 'syscall' in cause && cause.syscall === 'mkdir'

@@ -21,7 +21,7 @@ import { migrate, type OnMigrate, requireMigrated } from '../migrate.ts'
 import type { Outbox, Store } from '../store.ts'
 import { watchHealth } from '../watch-health.ts'
 import { requireWholeSchema } from '../whole-schema.ts'
-import { damagedFile, openingError, sqliteDamage, WHAT_TO_DO_ABOUT_DAMAGE } from './errors.ts'
+import { damagedFile, openingError, restoreCommand, sqliteDamage, whatToDoAboutDamage } from './errors.ts'
 import { holdLock, type Lock } from './file-lock.ts'
 import { openPlaceCheck } from './file-place.ts'
 import { findLastPlace } from './last-place.ts'
@@ -165,7 +165,7 @@ function openStore({
   isChecked = true,
 }: OpenedSqlite): Store {
   const file = databaseFile(dataDir)
-  const watch = watchDamage({ damageOf: (error) => sqliteDamage(error, file), whatToDo: WHAT_TO_DO_ABOUT_DAMAGE, onDamage })
+  const watch = watchDamage({ damageOf: (error) => sqliteDamage(error, file), whatToDo: whatToDoAboutDamage(dataDir), onDamage })
   const commits = groupCommit({ db, onCommitted, onStored: state?.reached, requirePlace: openPlaceCheck(file), watch })
   const store = watchHealth(commits, { watch, findRoom: sqliteRoom(dataDir) })
   const endCheck = isChecked
@@ -250,11 +250,11 @@ function openOwned(
     }
     if (!acceptLoss) requireNewestCommits(db, dataDir, hasLog)
     const check = isEmpty ? undefined : checkPages(db, file, checkMs)
-    if (check?.damage !== undefined) throw new Error(`${file} is damaged (${check.damage}): ${WHAT_TO_DO_ABOUT_DAMAGE}`)
+    if (check?.damage !== undefined) throw new Error(`${file} is damaged (${check.damage}): ${whatToDoAboutDamage(dataDir)}`)
     isChecked = check?.isWhole ?? true
     rewriteLog(db)
     migrate(db, onMigrate)
-    requireWholeSchema('sqlite', namesIn(db))
+    requireWholeSchema('sqlite', namesIn(db), `restore a backup: ${restoreCommand(dataDir)}`)
     finishDatabase(dataDir)
   })
   return { db, isChecked }
@@ -278,7 +278,7 @@ function requireNewestCommits(db: DatabaseSync, dataDir: string, hadLog: boolean
   throw new Error(
     `${hadLog ? `${file} has lost its newest commits` : `${file}-wal is missing, and with it the newest commits of ${file}`}: ` +
       `the log ends at ${position}, and it had reached ${state.position}. Put the missing file back, or restore a backup: ` +
-      `countersign restore FILE --force --data ${dataDir}. To go on without these commits, start with --accept-loss`,
+      `${restoreCommand(dataDir)}. To go on without these commits, start with --accept-loss`,
   )
 }
 
