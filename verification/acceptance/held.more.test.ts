@@ -103,6 +103,9 @@ test('before a copy is accepted an admin takes away what is back by it: roles, a
   expect(ended).toMatchObject({ status: 200, body: { participants: [] } })
   const stricter = { rules: [{ name: 'closed', match: { tool: 'unkeyed' }, verdict: 'deny' }] }
   const { version } = await admin.get('/api/policy?format=json')
+  // The editor asks for a check while somebody writes.
+  const checked = await admin.send('POST', '/api/policy/check', { body: { document: stricter } })
+  expect(checked).toMatchObject({ status: 200, body: { problems: [] } })
   const body = { document: stricter, reason: 'As before the restore' }
   expect((await admin.send('PUT', '/api/policy', { body, headers: { 'if-match': `"${version}"` } })).status).toBe(200)
   expect(await admin.get('/api/hold')).toMatchObject({ held: true, open: { approved: 3, executing: 2, waiting: 1 } })

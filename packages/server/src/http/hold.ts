@@ -34,6 +34,8 @@ const TAKEN_WHILE_HELD = new Set([
   '/api/webhooks/:id',
   // The policy of a backup may allow what a later one asked about. What was approved is judged by the one in force when it starts.
   '/api/policy',
+  // These two only read, by POST. The editor of the policy asks for a check while somebody writes.
+  '/api/policy/check',
   '/api/policy/test',
 ])
 
