@@ -46,7 +46,8 @@ export interface VerifyWebhookInput {
  * Every attempt has the same `webhook-id`: remember the ids that you have seen, and answer 2xx to a repeat.
  * @throws Error for headers that are missing, a time more than five minutes away, and a signature that is not of this secret.
  * @example
- * const event = await verifyWebhook({ secret: process.env.WEBHOOK_SECRET, headers: request.headers, body: await request.text() })
+ * const { WEBHOOK_SECRET = '' } = process.env
+ * const event = await verifyWebhook({ secret: WEBHOOK_SECRET, headers: request.headers, body: await request.text() })
  * if (event.type === 'action.overdue') await page(event.data.headline, event.data.url)
  */
 export async function verifyWebhook({ secret, headers, body, nowMs = Date.now() }: VerifyWebhookInput): Promise<WebhookEvent> {
