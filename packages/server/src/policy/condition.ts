@@ -1,11 +1,13 @@
 import type { ConditionFailure } from '@countersign/core'
 import { matchesGlob } from '@countersign/core'
 import { type ASTNode, Environment, EvaluationError, type Limits } from '@marcbachmann/cel-js'
-import { addAsciiCase, withWrittenNames } from './ascii-case.ts'
+import { addAsciiCase } from './ascii-case.ts'
 import { FACTS, type Facts } from './facts.ts'
 import { chargeOf, childrenOf, type Meter } from './meter.ts'
 import { addMetering, type MeteredExpression, meterExpression } from './metered.ts'
 import { addNumbers } from './numbers.ts'
+import { withWrittenNames } from './own-names.ts'
+import { addZonedTime } from './zoned-time.ts'
 
 /** A condition that was parsed and checked. */
 export type Condition = (facts: Facts, meter: Meter) => boolean | ConditionFailure
@@ -25,9 +27,8 @@ const INSTEAD: Record<string, string> = {
 
 const ENVIRONMENT = makeEnvironment({ maxAstNodes: 250, maxDepth: 24, maxListElements: 100, maxMapEntries: 100, maxCallArguments: 8 })
 /** For the same expressions with a macro around each part. */
-const METERED = addAsciiCase(
-  addMetering(makeEnvironment({ maxAstNodes: 1_000, maxDepth: 62, maxListElements: 100, maxMapEntries: 100, maxCallArguments: 8 })),
-)
+const METERED = makeEnvironment({ maxAstNodes: 1_000, maxDepth: 62, maxListElements: 100, maxMapEntries: 100, maxCallArguments: 8 })
+for (const add of [addMetering, addAsciiCase, addZonedTime]) add(METERED)
 
 function makeEnvironment(limits: Partial<Limits>): Environment {
   const environment = new Environment({ homogeneousAggregateLiterals: false, limits })

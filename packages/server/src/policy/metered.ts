@@ -1,6 +1,6 @@
 import { type ASTNode, type Environment, EvaluationError } from '@marcbachmann/cel-js'
-import { calledName } from './ascii-case.ts'
 import { charge, type Meter, type Use, usesOf } from './meter.ts'
+import { calledName } from './own-names.ts'
 
 /** The macro that is put around every part of an expression: `cs_part(7, args.amount)`. A condition cannot name it. */
 const MACRO = 'cs_part'
