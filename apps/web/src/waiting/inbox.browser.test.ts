@@ -325,3 +325,25 @@ test('each view counts what it holds, live', async () => {
     await until(rows).toEqual(found)
   }
 })
+
+test('what was typed on a card is there after the window was narrow for a moment, and meanwhile no key reaches the card', async () => {
+  const size = { width: 1_200, height: 700 }
+  await inbox.page.setViewportSize(size)
+  await open()
+  await cardIsReady()
+  await card().getByRole('button', { name: 'Decline with reason' }).click()
+  const reason = card().getByRole('textbox', { name: /^Reason/ })
+  await reason.fill('A long reason')
+  await inbox.page.setViewportSize({ width: 820, height: 1_180 })
+  await card().waitFor({ state: 'hidden' })
+  await inbox.page.setViewportSize(size)
+  await card().waitFor()
+  expect(await reason.count()).toBe(1)
+  expect(await reason.inputValue()).toBe('A long reason')
+  await inbox.page.setViewportSize({ width: 820, height: 1_180 })
+  await card().waitFor({ state: 'hidden' })
+  await inbox.page.locator('[data-row=act_one]').focus()
+  await inbox.page.keyboard.press('a')
+  await until(async () => new URL(inbox.page.url()).pathname).toBe('/actions/act_one')
+  expect(inbox.decisions).toEqual([])
+})

@@ -100,6 +100,10 @@ export const Inbox = memo(function Inbox({
   const [box, setBox] = useState<HTMLDivElement | null>(null)
   const [asking, setAsking] = useState<{ what: 'snooze' | 'assign'; action: Action }>()
   const pane = useRef<HTMLElement>(null)
+  // A tablet that is turned keeps the card that was shown, with what is typed on it: `.inbox-pane` is hidden where there is no room.
+  const drawnId = useRef<string>(undefined)
+  if (isWide) drawnId.current = selected?.id
+  else if (drawnId.current !== selected?.id) drawnId.current = undefined
   const wantsFocus = useRef(firstId !== undefined)
   const navigate = useNavigate()
   const updates = gone + Number(kept !== undefined)
@@ -162,7 +166,7 @@ export const Inbox = memo(function Inbox({
 
   /** On a narrow screen the card is a page of its own: people see what they decide before they do. */
   const onCard = (act: (card: HTMLElement) => void) => {
-    const card = cardIn(pane.current)
+    const card = isWide ? cardIn(pane.current) : null
     if (card) act(card)
     else open(selected?.id)
   }
@@ -245,7 +249,7 @@ export const Inbox = memo(function Inbox({
         />
       </div>
       {isWide && selected && !hasRows && <EmptyPane />}
-      {isWide && selected && hasRows && (
+      {drawnId.current !== undefined && selected && hasRows && (
         <LazyPane
           key={selected.id}
           known={selected}
