@@ -1,4 +1,5 @@
 import { canonicalJson, checkJson, type JsonObject, type JsonValue, type ToolMedia } from '@countersign/core'
+import { isBase64 } from '@countersign/core/text'
 import { z } from 'zod'
 import { MAX_MEDIA, MAX_RESULT_BYTES, MAX_TEXT_CHARACTERS } from './limits.ts'
 
@@ -70,7 +71,7 @@ function takeMedia(given: Omit<ToolMedia, 'data'> & { data: unknown }, media: To
 /** Returns the base64 text in the standard alphabet; undefined when it is empty or not base64. */
 function toBase64(text: string): string | undefined {
   const data = text.replaceAll(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/')
-  return /^[A-Za-z0-9+/]+={0,2}$/.test(data) ? data : undefined
+  return isBase64(data) ? data : undefined
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 2_000).toWellFormed() : '')

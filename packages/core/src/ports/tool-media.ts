@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../json/value.ts'
+import { isBase64 } from '../text/is-base64.ts'
 import { type ToolOutcome, toolResultValue } from './model.ts'
 
 /** A picture, a sound or a file in the result of a tool. */
@@ -67,7 +68,7 @@ function isMedia(entry: JsonValue): boolean {
     typeof mimeType === 'string' &&
     /^[\w.+-]+\/[\w.+-]+$/.test(mimeType) &&
     typeof data === 'string' &&
-    /^[A-Za-z0-9+/]+={0,2}$/.test(data) &&
+    isBase64(data) &&
     (name === undefined || typeof name === 'string')
   )
 }

@@ -23,6 +23,7 @@ export {
   TAIL_CHARS,
   valueText,
 } from './hidden.ts'
+export { isBase64 } from './is-base64.ts'
 export { findLookAlikes, type LookAlikes, tellApart } from './look-alike.ts'
 export { riskSource } from './risk-source.ts'
 export { saidFailure } from './said-failure.ts'

@@ -1,3 +1,5 @@
+import { isBase64, mediaBytes } from '@countersign/core/text'
+
 /**
  * A picture that is a value of its own, as its first bytes describe it.
  * @property src A data URL of exactly these bytes.
@@ -9,8 +11,6 @@ const MAX_BYTES = 4_000_000
 /** A file of a few kilobytes may unpack to gigabytes. */
 const MAX_PIXELS = 16_000_000
 const DATA_URL = /^data:image\/(png|jpeg|gif|webp);base64,/
-/** Looked for instead of matching the whole: a match of 10 million characters overflows the stack of the expression in V8. */
-const NO_BASE64 = /[^A-Za-z0-9+/]/
 /** The first bytes of each type, in Base64. */
 const BEGINNINGS = { png: 'iVBORw0KGgo', jpeg: '/9j/', gif: 'R0lGOD', webp: 'UklGR' } as const
 /** The types that a browser draws without running anything. SVG is not among them. */
@@ -24,10 +24,9 @@ export function readImage(text: string): Picture | undefined {
   const declared = DATA_URL.exec(text)
   const base64 = declared ? text.slice(declared[0].length) : text
   const type = (Object.keys(BEGINNINGS) as ImageType[]).find((one) => base64.startsWith(BEGINNINGS[one]))
-  const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0
   if (type === undefined || (declared && declared[1] !== type) || base64.length % 4 !== 0) return undefined
-  if (NO_BASE64.test(base64.slice(0, base64.length - padding))) return undefined
-  const bytes = (base64.length / 4) * 3 - padding
+  if (!isBase64(base64)) return undefined
+  const bytes = mediaBytes({ data: base64 })
   const about = { type: type.toUpperCase(), src: `data:image/${type};base64,${base64}`, bytes }
   if (bytes > MAX_BYTES) return { ...about, width: 0, height: 0, refused: 'too large to be shown' }
   const data = atob(base64)
