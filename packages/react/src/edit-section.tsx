@@ -39,7 +39,7 @@ export function EditSection({ editor, edits, isBroken, onFocusLost, ...slot }: E
         Edit <span className="cs-note">before you approve</span>
       </summary>
       {open ? (
-        // What was edited counts for one revision.
+        // An edit belongs to one revision.
         <Editor key={`${round} ${slot.action.revision}`} onFocusLost={onFocusLost}>
           {editor(slot)}
         </Editor>

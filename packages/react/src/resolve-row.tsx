@@ -23,12 +23,12 @@ const OUTCOMES = { succeeded: 'Mark done', failed: 'Mark not done' } as const
  * second effect.
  */
 export function ResolveRow(props: ResolveRowProps) {
-  // What a person found is about the attempt that they began with, however far the action is by the time they send it.
+  // A finding belongs to the attempt for which the form was opened, even if the action has a later attempt when it is sent.
   const [begun, setBegun] = useState<Begun | null>(null)
   const [note, setNote] = useState('')
   if (begun === null) return <ResolveButtons {...props} onChoose={(outcome) => setBegun({ outcome, attempt: props.attempt })} />
   const leave = () => {
-    // Who has to look again because of another attempt does not write it all again.
+    // After another attempt the person has to look again. Their text stays, so that they can edit it.
     if (begun.attempt === props.attempt) setNote('')
     setBegun(null)
   }

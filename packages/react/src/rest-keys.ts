@@ -1,4 +1,4 @@
-/** So long nobody may have pressed a key before single keys act again. */
+/** The pause in typing after which single keys act again. */
 const PAUSE_MS = 1_000
 
 /** True when a key pressed on `target` is text for a field. */
@@ -8,8 +8,8 @@ export const isField = (target: EventTarget | null): boolean =>
 let stop = () => {}
 
 /**
- * Takes the keys of a sentence whose field has gone, so that no letter of it and no Enter is a shortcut, of the card or of its page: all
- * of them, until nobody has pressed one for a second. Keys for another field pass.
+ * Stops letters and Enter from being shortcuts of the card or its page after a field disappeared while somebody was typing in it: until
+ * no key was pressed for a second. Keys for another field pass.
  */
 export function restKeys(): void {
   stop()

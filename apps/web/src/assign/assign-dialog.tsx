@@ -34,7 +34,7 @@ export default function AssignDialog({ action: opened, onClose }: { action: Acti
       setAnswered(error.action)
     },
   })
-  // Not an option of the mutation: after Cancel, the answer would close the next dialog of the page.
+  // Not an option of the mutation: this callback does not run after Cancel, when the answer would close the next dialog of the page.
   const choose = (to: AssignTo | null) => assign.mutate(to, { onSuccess: onClose })
   return (
     <Dialog open onClose={onClose} aria-labelledby={id} fullWidth maxWidth="xs">

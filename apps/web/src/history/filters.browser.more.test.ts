@@ -1,6 +1,7 @@
 import * as wire from '@countersign/core'
-import type { Browser, Page } from '@playwright/test'
+import type { Browser } from '@playwright/test'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { drawn } from '../testing/drawn.ts'
 import { plant } from '../testing/hostile.ts'
 import { hostileAnswers } from '../testing/hostile-answers.ts'
 import { type HostileServer, startHostileServer } from '../testing/hostile-server.ts'
@@ -17,9 +18,6 @@ afterAll(async () => {
   await browser?.close()
   await server?.[Symbol.asyncDispose]()
 })
-
-/** Resolves once the page is drawn with what its address has now. */
-const drawn = (page: Page) => page.evaluate(() => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))))
 
 test.for(['/history', '/record'])('a day is typed digit by digit at %s, and the address has it', async (path) => {
   const page = await browser.newPage({ locale: 'en-GB' })

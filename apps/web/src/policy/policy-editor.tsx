@@ -49,7 +49,7 @@ export function PolicyEditor({ edited, first, onEdit, current, onRebase, onClose
   const why = useRef<HTMLInputElement>(null)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    // Not an option of the mutation: what somebody typed meanwhile stays, and the editor with it.
+    // Not an option of the mutation: this callback does not run after `save.reset()`, so whoever has typed on keeps the editor.
     if (canSave) save.mutate(undefined, { onSuccess: onClose })
   }
   /** From any field to the reason. In the reason, Enter saves. */

@@ -25,12 +25,12 @@ export function changeVerdict(
   return { text: without, before: before !== undefined && rule.verdict !== 'ask' ? before : { verdict: rule.verdict, rule, text, without } }
 }
 
-/** What was left out of rules, by their places in a text. */
+/** The parts that the form left out of the rules of `text`, by the index of the rule. */
 export type LeftOut = { text: string; parts: ReadonlyMap<number, Before> }
 
 export const NOTHING: LeftOut = { text: '', parts: new Map() }
 
-/** Returns what was left out of the rules of a text that may have changed in other ways since: another rule may have the place of one by now. */
+/** Returns the parts that still belong to the rule at their index: the text may have been edited since, and another rule may be there now. */
 export function leftOutOf({ text: was, parts }: LeftOut, text: string): LeftOut['parts'] {
   if (was === text || parts.size === 0) return parts
   const [before, now] = [was, text].map((each) => readRules(each)?.map((rule) => JSON.stringify(rule)))

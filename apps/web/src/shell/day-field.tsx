@@ -1,6 +1,9 @@
 import { useTypedParam } from './use-address.ts'
 
-/** A day that is a parameter of the address: `2026-11-30`. While somebody types one, its year is first 2, then 20: their text and the focus stay. */
+/**
+ * A day that is a parameter of the address: `2026-11-30`. The field keeps its text and the focus while somebody types, although the address
+ * changes with each digit of the year.
+ */
 export function DayField({ name, label }: { name: string; label: string }) {
   const { typed, setTyped } = useTypedParam(name)
   return (

@@ -1,6 +1,7 @@
 import * as wire from '@countersign/core'
 import type { Browser, Page } from '@playwright/test'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { drawn } from '../testing/drawn.ts'
 import { plant } from '../testing/hostile.ts'
 import { hostileAnswers } from '../testing/hostile-answers.ts'
 import { type HostileServer, startHostileServer } from '../testing/hostile-server.ts'
@@ -190,8 +191,7 @@ test('older sessions that somebody asked for come, although an approval arrives 
   const before = await count.textContent()
   server.push('/api/events', 'action_proposed', { proposal: { ...answers.newAction, id: 'act_arrived' } })
   await expect.poll(() => count.textContent()).not.toBe(before)
-  // What follows from it is done in the frames after it was drawn.
-  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+  await drawn(page)
   arrived.resolve()
   await page.getByTestId('session-item').first().waitFor()
   await page.close()
@@ -232,8 +232,7 @@ test('who searches the sessions from a new chat stays in the search and keeps th
   await page.getByRole('combobox', { name: 'Status of sessions' }).focus()
   await page.getByRole('combobox', { name: 'Status of sessions' }).selectOption('completed')
   await page.waitForURL(/sessions=lamp&/)
-  // What follows from it is done in the frames after it was drawn.
-  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+  await drawn(page)
   expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Status of sessions')
   expect(await picker.inputValue()).toBe('payer')
   await page.getByRole('link', { name: 'New chat' }).click()

@@ -21,7 +21,7 @@ export default function SnoozeDialog({ action, onClose }: { action: Action; onCl
       body === undefined ? client.actions.endSnooze(action.id) : client.actions.snooze(action.id, body),
     onSuccess: () => queries.invalidateQueries({ queryKey: SNOOZES }),
   })
-  // Not an option of the mutation: after Cancel, the answer would close the next dialog of the page.
+  // Not an option of the mutation: this callback does not run after Cancel, when the answer would close the next dialog of the page.
   const choose = (body: SnoozeBody | undefined) => change.mutate(body, { onSuccess: onClose })
   const nowMs = Date.now()
   const times = snoozeTimes(action, nowMs)

@@ -1,10 +1,10 @@
 const FOREIGN = /[^A-Za-z0-9+/]/
 
 /**
- * True for Base64 in the standard alphabet that is not empty; its padding is not held against its length.
+ * True for Base64 in the standard alphabet that is not empty. The padding may be missing.
  *
- * What does not belong is looked for, because `[A-Za-z0-9+/]+` remembers each character that it has taken: of 5 MB it overflows the stack
- * in a browser, and in Node once the process has compiled a megabyte of patterns, after which V8 does without its optimizations.
+ * The pattern searches for a character outside the alphabet. `[A-Za-z0-9+/]+` would keep a place to go back to for each character, and
+ * overflow V8's stack on 5 MB wherever V8 does not optimize it: it stops optimizing patterns once a process has compiled 1 MB of them.
  * @example
  * isBase64('iVBORw0KGgo=') // true
  */

@@ -85,14 +85,8 @@ export async function verifyExport(
   try {
     for await (const text of lines) {
       reading.line++
-      const where = `line ${reading.line}: `
-      if (reading.end) note(reading, where, ['is after the end'])
-      else
-        note(
-          reading,
-          where,
-          takeLine(reading, text, () => digest.copy().digest('base64url')),
-        )
+      const found = reading.end ? ['is after the end'] : takeLine(reading, text, () => digest.copy().digest('base64url'))
+      note(reading, `line ${reading.line}: `, found)
       if (!reading.start) return verdictOf(reading)
       digest.update(`${text}\n`)
     }

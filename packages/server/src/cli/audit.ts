@@ -161,7 +161,7 @@ function differencesOf(file: string, { problems, unlisted }: AuditVerdict): stri
 const NO_ANCHOR =
   'Without an anchor this does not show whether the newest rows, or all of them, were deleted before the export: keep heads elsewhere, and give them with --anchor.'
 
-/** What a reader has to do who gave no key. */
+/** Tells a reader who gave no key what to compare. */
 const compareOf = (keys: readonly string[]): string =>
   keys.length > 1
     ? 'Compare each with those of your server that you noted down: what another key signed is not proven'

@@ -240,7 +240,7 @@ export function* blankEvents(
   { id: actionId, session_id }: Pick<ActionRow, 'id' | 'session_id'>,
   blank: (event: NewEvent) => NewEvent,
 ): Tx<void> {
-  // What an id begins with may be a part of a piece that the text is shortened by.
+  // The stored text is shortened: a code may stand for `"id":"act_`. What follows the prefix of an id is always there as it is.
   const naming = `%${actionId.slice(actionId.indexOf('_') + 1)}%`
   for (let after = -1, isMore = true; isMore; ) {
     const rows: EventRow[] =
