@@ -6,7 +6,9 @@ import { keyOf } from '../query-cache.ts'
 import type { SessionMemory } from '../session-memory.ts'
 import { ANY_TABLE, tableWrittenBy } from '../written-table.ts'
 import { failureOf, isNotAsExpected, isOfTheFuture } from './errors.ts'
+import { isSmall, mayCarry, ReadsAhead } from './reads-ahead.ts'
 import { COMMIT, ROLLBACK, type Session, statementOf } from './session.ts'
+import type { Statement } from './statement-group.ts'
 import { writeText } from './text.ts'
 import { WriteBatch } from './write-batch.ts'
 
@@ -69,6 +71,7 @@ export class Transaction {
 
   /** Answers of queries that were sent ahead, by definition and values, until anything is written. */
   readonly #ahead: Answers = new Map()
+  readonly #held = new ReadsAhead()
   readonly #isExpecting: boolean
   readonly #batch = new WriteBatch()
 
@@ -147,25 +150,42 @@ export class Transaction {
 
   #sendAhead(queries: readonly BoundQuery[]): Row[] {
     for (const query of queries) {
-      const answer = this.#send(query)
+      if (this.#answerOf(query) !== undefined) continue
+      const answer = isSmall(query) ? this.#held.hold(query) : this.#sendNow(query)
       // A failure is reported by `#onError`.
       if (answer instanceof Promise) answer.catch(() => undefined)
-      if (query.definition.remembered === undefined) keep(this.#ahead, query, answer)
+      keep(query.definition.remembered === undefined ? this.#ahead : this.#remembered, query, answer)
     }
     return NO_ROWS
   }
 
   #send(query: BoundQuery): Promise<Row[]> | Row[] {
-    const sent = this.#ahead.get(query.definition)?.get(keyOf(query))
-    if (sent !== undefined) return sent
-    if (query.definition.remembered === undefined) return this.#sendNow(query)
-    return this.#remembered.get(query.definition)?.get(keyOf(query)) ?? keep(this.#remembered, query, this.#sendNow(query))
+    const sent = this.#answerOf(query)
+    if (sent !== undefined) {
+      this.#sendHeld()
+      return sent
+    }
+    const answer = this.#sendNow(query)
+    return query.definition.remembered === undefined ? answer : keep(this.#remembered, query, answer)
+  }
+
+  /** The answer of a query that was sent, or will be. */
+  #answerOf(query: BoundQuery): Promise<Row[]> | Row[] | undefined {
+    // No key is made of a write: its values may be long.
+    return this.#ahead.get(query.definition)?.get(keyOf(query)) ?? this.#remembered.get(query.definition)?.get(keyOf(query))
+  }
+
+  #sendHeld(): void {
+    if (this.#held.isEmpty) return
+    this.#sendBatch()
+    this.#held.send((query) => this.#rowsOf(query.want, this.#session.ask(statementOf(query))))
   }
 
   #sendNow(query: BoundQuery): Promise<Row[]> | Row[] {
     const { want } = query
     const { text } = statementOf(query)
     const written = tableWrittenBy(text)
+    if (written !== undefined || !mayCarry(query)) this.#sendHeld()
     if (written !== undefined) this.#forget(written)
     if (want === 'nothing' || (want === 'expected change' && this.#isExpecting)) {
       if (!this.#batch.takes(query)) this.#sendBatch()
@@ -174,7 +194,8 @@ export class Transaction {
       return want === 'nothing' ? NO_ROWS : ONE_CHANGE
     }
     this.#sendBatch()
-    const rows = this.#rowsOf(want, this.#session.ask(statementOf(query)))
+    const ask = (statement: Statement) => this.#session.ask(statement)
+    const rows = this.#rowsOf(want, this.#held.isEmpty ? ask(statementOf(query)) : this.#held.sendWith(query, ask))
     if (want !== 'rows' && want !== 'row') this.#id ??= this.#askForId()
     return rows
   }
@@ -224,6 +245,7 @@ export class Transaction {
     this.#sendBatch()
     this.#remembered.clear()
     this.#ahead.clear()
+    this.#held.drop()
   }
 
   async #rowsOf(want: BoundQuery['want'], answer: ReturnType<Session['ask']>): Promise<Row[]> {
