@@ -1,16 +1,17 @@
-import { type Effect, type JsonObject, ToolError } from '@countersign/core'
+import type { Effect, JsonObject } from '@countersign/core'
 import { VERSION } from '@countersign/toolkit/internal'
 import { Client, SdkError, SdkErrorCode, SdkHttpError, type Transport } from '@modelcontextprotocol/client'
-import { away, isLostSession, readFailure } from './failure.ts'
+import { away, isLostSession, noTimeLeft, readFailure } from './failure.ts'
 import { listTools } from './list-tools.ts'
+import { OpenRequests } from './open-requests.ts'
+import type { Pace } from './pace.ts'
+import { lossOf } from './ping.ts'
 import { plainLine } from './words.ts'
 
 /** The time for a server to start and to complete the handshake: `npx` may have to download it first. */
 const CONNECT_MS = 60_000
 /** A program that does not answer a protocol probe speaks the older protocol. A program that is still starting is probed again. */
 const PROGRAM_PROBE_MS = 3_000
-/** How long a call waits for a connection that is being made. */
-const PATIENCE_MS = 5_000
 const FIRST_RETURN_MS = 250
 const LAST_RETURN_MS = 30_000
 /** A connection that lasted at least this long resets the pause before reconnecting. */
@@ -24,6 +25,7 @@ export interface ConnectionOptions {
   isHttp: boolean
   /** The time allowed for connecting, in ms. At least 60,000 ms are allowed. */
   connectMs: number
+  pace: Pace
   /** Called with all entries of `tools/list`, as received, after connecting and whenever the server reports a change. */
   onListed(entries: unknown[], notes: string[]): void
   onAway(why: string): void
@@ -52,6 +54,7 @@ export interface ServerFacts {
 export class McpConnection {
   readonly #options: ConnectionOptions
   readonly #stopped = new AbortController()
+  readonly #requests = new OpenRequests()
   #client: Client | undefined
   /** The transport of the connection that is being made. */
   #transport: Transport | undefined
@@ -116,7 +119,7 @@ export class McpConnection {
   async ask(question: (client: Client) => Promise<unknown>, effect: Effect, signal: AbortSignal): Promise<unknown> {
     const client = await this.#ready(effect, signal)
     try {
-      return await question(client)
+      return await this.#requests.run(client, question)
     } catch (error) {
       const isGone = isLostSession(error)
       const failure = readFailure(error, this.#options.name, effect, signal)
@@ -126,7 +129,7 @@ export class McpConnection {
     // The request had no effect: the server does not know the session. A read is repeated in a new session.
     const next = await this.#again(signal)
     try {
-      return await question(next)
+      return await this.#requests.run(next, question)
     } catch (error) {
       throw readFailure(error, this.#options.name, effect, signal)
     }
@@ -142,26 +145,26 @@ export class McpConnection {
     if (this.#connecting) await this.#transport?.close().catch(() => {})
     await this.#connecting
     await client?.close().catch(() => {})
+    await this.#requests.closeReplaced()
   }
 
   async #ready(effect: Effect, signal: AbortSignal): Promise<Client> {
-    if (!this.#client && this.#connecting) await within(this.#connecting, PATIENCE_MS, signal)
+    const { name, pace, isHttp } = this.#options
+    if (!this.#client && this.#connecting) await within(this.#connecting, pace.patienceMs, signal)
     const client = this.#client
-    if (!client) throw away(`${this.#options.name} (${this.isStarting ? 'it is still starting' : this.#why})`)
+    if (!client) throw away(`${name} (${this.isStarting ? 'it is still starting' : this.#why})`)
     // Over HTTP a lost session shows only when it is used. A write must not be the request that finds out.
-    if (!this.#options.isHttp || effect === 'read' || client.getProtocolEra() === 'modern') return client
-    try {
-      await client.ping({ signal, timeout: PATIENCE_MS })
-      return client
-    } catch (error) {
-      this.#lost(client, readFailure(error, this.#options.name, 'read', signal).message)
-    }
+    if (!isHttp || effect === 'read' || client.getProtocolEra() === 'modern') return client
+    const isAtWork = () => this.#requests.has(client)
+    const why = await lossOf(client, { server: name, patienceMs: pace.patienceMs, signal, isAtWork })
+    if (why === undefined) return client
+    this.#lost(client, why)
     return this.#again(signal)
   }
 
   /** Reconnects now, without the usual pause. */
   async #again(signal: AbortSignal): Promise<Client> {
-    await within(this.connect(), PATIENCE_MS, signal)
+    await within(this.connect(), this.#options.pace.patienceMs, signal)
     if (!this.#client) throw away(`${this.#options.name} (${this.#why})`)
     return this.#client
   }
@@ -256,9 +259,15 @@ export class McpConnection {
   #lost(client: Client, why: string): void {
     if (this.#client !== client) return
     this.#client = undefined
-    void client.close().catch(() => {})
+    this.#leave(client)
     if (performance.now() - this.#upSinceMs > STEADY_MS) this.#returnMs = FIRST_RETURN_MS
     this.#away(why)
+  }
+
+  /** Over HTTP the calls under way are waited for. A program ends before the next one is started. */
+  #leave(client: Client): void {
+    if (this.#options.isHttp) this.#requests.closeAfterLast(client)
+    else void client.close().catch(() => {})
   }
 
   /** @param said It may quote the server, which may repeat what a request signed in with. */
@@ -269,7 +278,7 @@ export class McpConnection {
     this.#client = undefined
     this.#hasFailed = true
     this.#awaySinceMs ??= Date.now()
-    void client?.close().catch(() => {})
+    if (client) this.#leave(client)
     this.#why = why
     if (this.#stopped.signal.aborted) return
     this.#options.onAway(why)
@@ -292,7 +301,7 @@ async function within(work: Promise<unknown>, ms: number, signal: AbortSignal): 
   const timer = setTimeout(late.resolve, ms)
   signal.addEventListener('abort', () => late.resolve(), { once: true })
   await Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
-  if (signal.aborted) throw new ToolError('unreachable', 'There was no time left to connect. Nothing was sent.')
+  if (signal.aborted) throw noTimeLeft()
 }
 
 /**

@@ -68,6 +68,20 @@ export const notKnown = (words: string, effect: Effect, cause?: unknown): ToolEr
 export const away = (server: string, cause?: unknown): ToolError =>
   new ToolError('unreachable', `${server} is not connected. Nothing was sent.`, { cause })
 
+/** Returns the error of a write that waits for a server which answers nothing. */
+export const late = (server: string, cause: unknown): ToolError =>
+  new ToolError('unreachable', `${server} did not answer in time. Nothing was sent.`, { cause })
+
+/** Returns the error of a write before which the server answered that it is asked too much. */
+export function busy(server: string, cause: SdkHttpError): ToolError {
+  const retryAfterMs = askedPauseMs(cause)
+  const words = `${server} takes no calls now (HTTP ${cause.status}). Nothing was sent.${retryAfterWords(retryAfterMs)}`
+  return new ToolError('refused', words, { cause, retryable: true, retryAfterMs })
+}
+
+export const noTimeLeft = (cause?: unknown): ToolError =>
+  new ToolError('unreachable', 'There was no time left to connect. Nothing was sent.', { cause })
+
 function refusalOf(error: unknown, server: string): ToolError | undefined {
   const address = [error, error instanceof Error ? error.cause : undefined].find((one) => one instanceof RefusedAddress)
   if (address) return new ToolError('refused', `${address.message}. Nothing was sent.`, { cause: error })

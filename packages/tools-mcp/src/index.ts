@@ -4,6 +4,7 @@ import { credentialOf } from '@countersign/toolkit/internal'
 import { KNOWN_SERVERS, knownServer } from './classification.ts'
 import { httpTransport } from './http-transport.ts'
 import { McpSource } from './mcp-source.ts'
+import { PACE, type Pace } from './pace.ts'
 import { programName } from './program-name.ts'
 import { McpSection } from './section.ts'
 import { mcpStarter } from './starter.ts'
@@ -17,20 +18,22 @@ export { mcpStarter } from './starter.ts'
 const INHERITED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ', 'TERM']
 
 /** An MCP server that is started as a program or reached at a URL. */
-export const mcp: SourceKind<McpSection> = {
+export const mcp = {
   starter: mcpStarter,
   schema: McpSection,
-  async open(section, opening) {
-    const source = 'command' in section ? openProgram(section, opening) : openRemote(section, opening)
+  /** @param pace Only tests change it. */
+  async open(section: McpSection, opening: SourceOpening, pace: Partial<Pace> = {}): Promise<McpSource | undefined> {
+    const full = { ...PACE, ...pace }
+    const source = 'command' in section ? openProgram(section, opening, full) : openRemote(section, opening, full)
     await source?.start()
     return source
   },
-}
+} satisfies SourceKind<McpSection>
 
 type ProgramSection = Extract<McpSection, { command: string }>
 type RemoteSection = Extract<McpSection, { url: string }>
 
-function openProgram(section: ProgramSection, opening: SourceOpening): McpSource {
+function openProgram(section: ProgramSection, opening: SourceOpening, pace: Pace): McpSource {
   const secrets: string[] = []
   const fill = (text: string, path: readonly PropertyKey[]) => {
     const filled = opening.fillSecret(text, path)
@@ -60,11 +63,12 @@ function openProgram(section: ProgramSection, opening: SourceOpening): McpSource
     trustReadOnlyHints: section.trustReadOnlyHints,
     lastWords,
     secrets,
+    pace,
     openTransport: (log) => new StdioTransport({ program, onStderr: createStderrLog(group, createRedactor(secrets), log, lastWords) }),
   })
 }
 
-function openRemote(section: RemoteSection, opening: SourceOpening): McpSource | undefined {
+function openRemote(section: RemoteSection, opening: SourceOpening, pace: Pace): McpSource | undefined {
   const url = opening.fillAddress(section.url, ['url'])
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol) || new URL(url).username !== '') {
     opening.report({ path: ['url'], message: 'must be an http or https address without a name or password' })
@@ -93,6 +97,7 @@ function openRemote(section: RemoteSection, opening: SourceOpening): McpSource |
     startWithinMs: section.startWithinMs,
     trustReadOnlyHints: section.trustReadOnlyHints,
     secrets: [...secrets, ...secretHeaders(headers)],
+    pace,
     openTransport: () => httpTransport({ url, headers }, opening.network),
   })
 }

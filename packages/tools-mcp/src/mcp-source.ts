@@ -16,6 +16,7 @@ import { isTask, readDefinitions, type SeenDefinition } from './definitions.ts'
 import { type DraftParts, draftOf, effectOf, isTrusted, settingsOf, toolNameOf } from './draft.ts'
 import type { KnownServer } from './known/known-tool.ts'
 import { MAX_PINNED_TOOLS } from './limits.ts'
+import type { Pace } from './pace.ts'
 import { againstPins, type PinnedTool, readPin, toPin } from './pins.ts'
 import type { ToolSettings } from './section.ts'
 import { plainLine } from './words.ts'
@@ -42,6 +43,7 @@ export interface McpServerSettings {
   /** The last lines of a program's standard error. */
   lastWords?: readonly string[]
   secrets: readonly string[]
+  pace: Pace
   openTransport(log: () => SourceServices['log'] | undefined): Transport
 }
 
@@ -73,6 +75,7 @@ export class McpSource implements ToolSource {
       name: this.#name,
       isHttp: settings.isHttp,
       connectMs: settings.startWithinMs,
+      pace: settings.pace,
       openTransport: () => settings.openTransport(() => this.#services?.log),
       onListed: (entries, notes) => this.#onListed(entries, notes),
       redact: createRedactor(settings.secrets).text,

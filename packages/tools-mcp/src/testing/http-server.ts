@@ -13,6 +13,8 @@ export interface HttpMcp {
   url: string
   /** The names of the tools that were called, in order. */
   calls: string[]
+  /** The methods of the requests that it took, in order. */
+  methods: string[]
   /** Forgets its sessions, like a restarted server. */
   forget(): void
   /** Closes all connections and stops listening. `back` listens again at the same address. */
@@ -22,7 +24,7 @@ export interface HttpMcp {
 
 type Answer = (request: IncomingMessage, body: string, response: ServerResponse) => Promise<void> | void
 
-async function listen(answer: Answer, certificate?: Certificate): Promise<Omit<HttpMcp, 'calls' | 'forget'>> {
+async function listen(answer: Answer, certificate?: Certificate): Promise<Omit<HttpMcp, 'calls' | 'methods' | 'forget'>> {
   const take = (request: IncomingMessage, response: ServerResponse) => void text(request).then((body) => answer(request, body, response))
   const server = certificate ? createSecureServer(certificate, take) : createServer(take)
   // What is below the encryption of a connection.
@@ -41,22 +43,33 @@ async function listen(answer: Answer, certificate?: Certificate): Promise<Omit<H
 
 const sockets = new Map<number | undefined, Socket>()
 
-/**
- * Starts a server of the protocol 2025-11-25 with sessions. A tool does what its name says.
- * @param unknownStatus The status of its answers to requests that it does not know or that come before the handshake.
- * @param initializeStatus A status of the handshake that fails. Its answer repeats what the request signed in with.
- */
+interface SessionServerOptions {
+  /** The status of its answers to requests that it does not know or that come before the handshake. Default 400. */
+  unknownStatus?: number
+  /** A status of the handshake that fails. Its answer repeats what the request signed in with. */
+  initializeStatus?: number
+  /** The status of its answer to the nth ping, counted from 1; `unknown`: it implements no ping. Default 200. */
+  ping?(nth: number): number | 'unknown' | Promise<number>
+  /** Settles when the tool `hold` may end. */
+  held?: Promise<void>
+  onCall?(): void
+}
+
+/** Starts a server of the protocol 2025-11-25 with sessions. A tool does what its name says. */
 export async function startSessionServer(
   certificate?: Certificate,
-  { unknownStatus = 400, initializeStatus = 200 }: { unknownStatus?: number; initializeStatus?: number } = {},
+  { unknownStatus = 400, initializeStatus = 200, ping = () => 200, held, onCall }: SessionServerOptions = {},
 ): Promise<HttpMcp> {
   const calls: string[] = []
+  const methods: string[] = []
+  let pings = 0
   let sessions = new Set<string>()
-  const server = await listen((request, body, response) => {
+  const server = await listen(async (request, body, response) => {
     const json = (status: number, value: object, headers: Record<string, string> = {}) =>
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value))
     if (request.method !== 'POST') return void response.writeHead(405).end()
     const { id, method, params = {} } = JSON.parse(body)
+    methods.push(method)
     const result = (value: object, headers?: Record<string, string>) => void json(200, { jsonrpc: '2.0', id, result: value }, headers)
     if (method === 'initialize' && initializeStatus !== 200)
       return void json(initializeStatus, { error: `refused ${request.headers.authorization}` })
@@ -71,10 +84,16 @@ export async function startSessionServer(
     if (!sessions.has(String(request.headers['mcp-session-id'])))
       return void json(404, { jsonrpc: '2.0', id, error: { code: -32001, message: 'Session not found' } })
     if (id === undefined) return void response.writeHead(202).end()
-    if (method === 'ping') return result({})
-    const names = ['note', 'moved', 'broken', 'slow', 'forbidden', 'limited', 'busy', 'cut', 'flood', 'spoil']
+    if (method === 'ping') {
+      const status = await ping(++pings)
+      if (status === 'unknown') return void json(200, { jsonrpc: '2.0', id, error: { code: -32601, message: 'unknown method' } })
+      return status === 200 ? result({}) : void json(status, {}, { 'retry-after': '0' })
+    }
+    const names = ['hold', 'note', 'moved', 'broken', 'slow', 'forbidden', 'limited', 'busy', 'cut', 'flood', 'spoil']
     if (method === 'tools/list') return result({ tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })) })
     calls.push(params.name)
+    onCall?.()
+    if (params.name === 'hold') await held
     if (params.name === 'moved') return void response.writeHead(307, { location: '/elsewhere' }).end()
     if (params.name === 'spoil') return void sockets.get(request.socket.remotePort)?.write(SPOILED)
     if (params.name === 'broken') return void json(502, {})
@@ -99,6 +118,7 @@ export async function startSessionServer(
   return {
     ...server,
     calls,
+    methods,
     forget: () => {
       sessions = new Set()
     },
@@ -108,6 +128,7 @@ export async function startSessionServer(
 /** Starts a server of the protocol 2026-07-28, made with the SDK. */
 export async function startModernServer(): Promise<HttpMcp> {
   const calls: string[] = []
+  const methods: string[] = []
   const handler = createMcpHandler(
     () => {
       const server = new McpServer({ name: 'modern', version: '2' })
@@ -131,10 +152,11 @@ export async function startModernServer(): Promise<HttpMcp> {
   const server = await listen(async (request, body, response) => {
     const headers = new Headers(Object.entries(request.headers).map(([name, value]): [string, string] => [name, String(value)]))
     const { method = 'GET' } = request
+    if (body !== '') methods.push(JSON.parse(body).method)
     const answer = await handler.fetch(new Request(`http://127.0.0.1${request.url}`, { method, headers, ...(body !== '' && { body }) }))
     response.writeHead(answer.status, Object.fromEntries(answer.headers))
     if (answer.body) Readable.fromWeb(answer.body as ReadableStream).pipe(response)
     else response.end()
   })
-  return { ...server, calls, forget: () => {} }
+  return { ...server, calls, methods, forget: () => {} }
 }

@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest'
 import { NO_OBJECTIVES } from '../../../toolkit/src/testing/no-objectives.ts'
 import { mcp } from '../index.ts'
 import type { McpSource } from '../mcp-source.ts'
+import type { Pace } from '../pace.ts'
 import { type McpInput, McpSection } from '../section.ts'
 
 /** Returns pins in memory, in place of the database. */
@@ -37,11 +38,12 @@ export interface OpenedSource {
 /**
  * Opens a server as the configuration would, in the group `s`, and attaches it. It is closed when the test ends.
  * @param environment The variables that its address may come from.
+ * @param pace Shorter times than its own.
  */
 export async function openSource(
   written: McpInput,
   pins: PinStore = memoryPins(),
-  { folder = tmpdir(), environment = {} }: { folder?: string; environment?: Record<string, string> } = {},
+  { folder = tmpdir(), environment = {}, pace = {} }: { folder?: string; environment?: Record<string, string>; pace?: Partial<Pace> } = {},
 ): Promise<OpenedSource> {
   const problems: SetupProblem[] = []
   const opening: SourceOpening = {
@@ -58,7 +60,7 @@ export async function openSource(
   }
   // On a busy machine the first answer of a real server took more than the default of 10 s.
   const section = McpSection.parse({ startWithinMs: 60_000, ...written })
-  const source = (await mcp.open(section, opening)) as McpSource | undefined
+  const source = await mcp.open(section, opening, pace)
   if (!source) throw new Error(JSON.stringify(problems))
   onTestFinished(() => source.close())
   const said: string[] = []
