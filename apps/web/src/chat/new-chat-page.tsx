@@ -1,7 +1,7 @@
 import type { AgentView } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
@@ -68,6 +68,14 @@ function FreshChat({ agents, agent, onPick }: FreshChatProps) {
   const isOnline = useOnline()
   // Kept over failed sends: a second try must not leave an empty session behind.
   const begun = useRef<{ agent: string; idempotencyKey: string; id?: string }>(undefined)
+  // An answer that is late must not take a person from the page where they are by then, with a text in one of its fields.
+  const isHere = useRef(false)
+  useEffect(() => {
+    isHere.current = true
+    return () => {
+      isHere.current = false
+    }
+  }, [])
 
   async function start(text: string, idempotencyKey: string) {
     if (begun.current?.agent !== agent.name) begun.current = { agent: agent.name, idempotencyKey: crypto.randomUUID() }
@@ -75,7 +83,7 @@ function FreshChat({ agents, agent, onPick }: FreshChatProps) {
     session.id ??= (await client.sessions.create({ agent: agent.name }, { idempotencyKey: session.idempotencyKey })).id
     await client.sessions.post(session.id, text, { idempotencyKey })
     void refreshSessions(queries)
-    navigate(`/sessions/${session.id}`, { state: { isFresh: true } })
+    if (isHere.current) navigate(`/sessions/${session.id}`, { state: { isFresh: true } })
   }
   const suggested = useSending(start, 'Not sent.')
 

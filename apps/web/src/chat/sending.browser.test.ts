@@ -138,6 +138,41 @@ test('a suggestion that is pressed twice begins one chat', async () => {
   expect(begun.length).toBe(1)
 })
 
+test('a chat that has begun late takes nobody from the page where they write by then', async () => {
+  const held = Promise.withResolvers<void>()
+  const posted = Promise.withResolvers<void>()
+  await page.route(/\/api\/sessions$/, (route) =>
+    route.request().method() === 'POST' ? route.fulfill({ status: 201, json: { id: 'ses_000001' } }) : route.fallback(),
+  )
+  await page.route(/\/ses_000001\/messages$/, async (route) => {
+    posted.resolve()
+    await held.promise
+    await route.fulfill({ status: 202, json: { messageId: 'msg_1' } })
+  })
+  await page.route(/\/api\/actions\?/, (route) => {
+    const isList = new URL(route.request().url()).searchParams.get('state') === 'proposed'
+    return route.fulfill({ json: { items: isList ? [FIRST] : [], nextCursor: null } })
+  })
+  await page.goto(server.url)
+  await field().fill('List the open orders')
+  await field().press('Enter')
+  await posted.promise
+  await page
+    .getByRole('link', { name: /^Inbox/ })
+    .first()
+    .click()
+  await page.getByRole('button', { name: /^Decline with reason/ }).click()
+  const reason = page.getByRole('textbox', { name: /^Reason/ })
+  await reason.pressSequentially('wrong account,')
+  const isListed = page.waitForRequest((request) => request.method() === 'GET' && new URL(request.url()).pathname === '/api/sessions')
+  held.resolve()
+  await isListed
+  await drawn()
+  await page.keyboard.type(' never pay it')
+  expect(new URL(page.url()).pathname).toBe('/waiting')
+  expect(await reason.inputValue()).toBe('wrong account, never pay it')
+})
+
 test('a message that was begun is there again after the page was loaded anew, until it is sent', async () => {
   await page.goto(`${server.url}/sessions/ses_000001`)
   await page.route(/\/ses_000001\/messages/, (route) =>
