@@ -1,4 +1,5 @@
 import type { KeyboardEvent } from 'react'
+import { isComposing } from './is-composing.ts'
 import { isField } from './rest-keys.ts'
 
 export type CardKey = 'arm' | 'decline' | 'commit' | 'disarm'
@@ -21,6 +22,7 @@ export function readCardKey(event: KeyboardEvent<HTMLElement>, armed: boolean, s
 
 /** The keys of a form on the card: Escape leaves it, Ctrl/⌘+Enter sends it. Neither key reaches the card. */
 export const formKeys = (onLeave: () => void, onSend: () => void) => (event: KeyboardEvent) => {
+  if (isComposing(event)) return
   if (event.key === 'Escape') onLeave()
   else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSend()
   else return

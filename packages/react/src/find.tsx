@@ -1,6 +1,7 @@
 import { isPlain } from '@countersign/core/text'
 import { type RefObject, useEffect, useState } from 'react'
 import { CardButton } from './card-button.tsx'
+import { isComposing } from './is-composing.ts'
 import { useMarks } from './show-text.ts'
 
 type FindProps = {
@@ -50,7 +51,7 @@ export function Find({ text, box, isOpen, onOpen }: FindProps) {
         value={query}
         onChange={({ currentTarget }) => search(currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.nativeEvent.isComposing) return
+          if (isComposing(event)) return
           if (event.key === 'Enter' && !event.ctrlKey && !event.metaKey) step(event.shiftKey ? -1 : 1)
           else if (event.key === 'Escape' && query !== '') search('')
           else return

@@ -1,3 +1,4 @@
+import { isComposing } from '@countersign/react'
 import { type FormEvent, type KeyboardEvent, type RefObject, useId, useState } from 'react'
 import { keepDraft, readDraft } from '../drafts.ts'
 import { errorText } from '../errors.ts'
@@ -53,8 +54,7 @@ export function Composer({ draftOf, onSend, blocked, placeholder, hint, autoFocu
   }
 
   function onKeyDown(event: KeyboardEvent) {
-    // `isComposing`: Enter that picks a word of an input method is not ours.
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+    if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return
     event.preventDefault()
     void send()
   }

@@ -173,6 +173,26 @@ test('a chat that has begun late takes nobody from the page where they write by 
   expect(await reason.inputValue()).toBe('wrong account, never pay it')
 })
 
+// WebKit ends the composition before the key that ended it arrives: by then only `keyCode` tells.
+test.each([
+  { browser: 'Safari', isComposing: false, keyCode: 229 },
+  { browser: 'Chrome', isComposing: true, keyCode: 229 },
+])('Enter that picks a word of an input method sends nothing, as $browser tells it', async ({ isComposing, keyCode }) => {
+  await page.goto(`${server.url}/sessions/ses_000001`)
+  const sent: string[] = []
+  await page.route(/\/ses_000001\/messages/, (route) => {
+    if (route.request().method() !== 'POST') return route.fallback()
+    sent.push(route.request().postDataJSON().content)
+    return route.fulfill({ status: 202, json: { messageId: 'msg_1' } })
+  })
+  await field().fill('注文')
+  await field().dispatchEvent('keydown', { key: 'Enter', code: 'Enter', bubbles: true, cancelable: true, isComposing, keyCode })
+  await field().fill('注文を見る')
+  await field().press('Enter')
+  await expect.poll(() => field().inputValue()).toBe('')
+  expect(sent).toEqual(['注文を見る'])
+})
+
 test('a message that was begun is there again after the page was loaded anew, until it is sent', async () => {
   await page.goto(`${server.url}/sessions/ses_000001`)
   await page.route(/\/ses_000001\/messages/, (route) =>

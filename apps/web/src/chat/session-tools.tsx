@@ -1,4 +1,4 @@
-import { showInvisible } from '@countersign/react'
+import { isComposing, showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
@@ -98,7 +98,7 @@ export function TitleForm({ sessionId, title, onClose }: TitleFormProps) {
           autoComplete="off"
           onChange={({ currentTarget }) => setTyped(currentTarget.value)}
           onKeyDown={(event) => {
-            if (event.key === 'Escape') close()
+            if (event.key === 'Escape' && !isComposing(event)) close()
           }}
         />
         <button type="submit" className="bar-action" disabled={rename.isPending || !online}>

@@ -1,4 +1,4 @@
-import { showInvisible } from '@countersign/react'
+import { isComposing, showInvisible } from '@countersign/react'
 import { type KeyboardEvent, useDeferredValue, useId, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useNavigate } from 'react-router'
@@ -27,8 +27,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   function onKeyDown(event: KeyboardEvent) {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (by !== undefined) setMarked((at + by + found.length) % Math.max(1, found.length))
-    // A key that ends a composition chooses nothing.
-    else if (event.key === 'Enter' && !event.nativeEvent.isComposing) go(found[at])
+    else if (event.key === 'Enter' && !isComposing(event)) go(found[at])
     else return
     event.preventDefault()
   }

@@ -1,5 +1,5 @@
 import type { PolicyNames } from '@countersign/client'
-import { showInvisible } from '@countersign/react'
+import { isComposing, showInvisible } from '@countersign/react'
 import { type KeyboardEvent, type RefObject, useId, useLayoutEffect, useRef, useState } from 'react'
 import { Button } from '../ui/index.ts'
 import { type Completion, complete } from './complete.ts'
@@ -143,8 +143,7 @@ function useSuggestions({ value, onChange, names, field }: Suggesting) {
     else if (key === 'ArrowDown') setMarked(at === undefined ? 0 : (at + 1) % items.length)
     else if (key === 'ArrowUp') setMarked(at === undefined ? items.length - 1 : (at + items.length - 1) % items.length)
     else if (key === 'Escape') close()
-    // A key that ends a composition chooses nothing.
-    else if (key === 'Enter' && item && !event.nativeEvent.isComposing) choose(item)
+    else if (key === 'Enter' && item && !isComposing(event)) choose(item)
     else {
       // The caret leaves the place that the list is for.
       if (['ArrowLeft', 'ArrowRight', 'Home', 'End'].includes(key)) close()

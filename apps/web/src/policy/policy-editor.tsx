@@ -1,4 +1,5 @@
 import { type CheckedPolicy, isApiError, type PolicyView } from '@countersign/client'
+import { isComposing } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type KeyboardEvent, lazy, useId, useRef, useState } from 'react'
 import { useOnline } from '../live/use-online.ts'
@@ -54,7 +55,7 @@ export function PolicyEditor({ edited, first, onEdit, current, onRebase, onClose
   }
   /** From any field to the reason. In the reason, Enter saves. */
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.nativeEvent.isComposing) return
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || isComposing(event)) return
     event.preventDefault()
     why.current?.focus()
   }

@@ -1,4 +1,4 @@
-import { showInvisible } from '@countersign/react'
+import { isComposing, showInvisible } from '@countersign/react'
 import { Link } from 'react-router'
 import { SavedTabs, SavedViewButtons } from '../saved-views/saved-views.tsx'
 import { Button, Options, SearchInput, Unseen } from '../ui/index.ts'
@@ -49,7 +49,9 @@ export function Toolbar({ address, folds, counts, more }: ToolbarProps) {
             placeholder="Search, or tool: agent: risk: by: older:"
             typed={typed}
             onType={setTyped}
-            onKeyDown={({ key }) => {
+            onKeyDown={(event) => {
+              const { key } = event
+              if (isComposing(event)) return
               if (key === 'Escape' && typed !== '') setTyped('')
               else if (key === 'Escape' || key === 'Enter') focusRow()
             }}
