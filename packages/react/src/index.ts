@@ -14,6 +14,7 @@ export { ApprovalInbox, type ApprovalInboxProps } from './inbox/approval-inbox.t
 export { useDecision } from './inbox/use-decision.ts'
 export { isComposing } from './is-composing.ts'
 export { maySaySeen, ownVote, whyNot } from './may-decide.ts'
+export { NumberInput } from './number-input.tsx'
 export { objectName } from './object-name.ts'
 export { outcomeText } from './outcome.ts'
 export { ResultMedia } from './result-media.tsx'

@@ -1,4 +1,5 @@
 import { isApiError, type ReplayedActions } from '@countersign/client'
+import { NumberInput } from '@countersign/react'
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { Link } from 'react-router'
@@ -48,8 +49,7 @@ export function Replay({ document }: { document: string | undefined }) {
       >
         <label>
           Days back
-          <input
-            type="number"
+          <NumberInput
             min={1}
             max={MOST_DAYS}
             value={days}

@@ -1,3 +1,4 @@
+import { NumberInput } from '@countersign/react'
 import { type ComponentProps, useId, useState } from 'react'
 import { Options, useDisclosure } from '../ui/index.ts'
 import { type EditedRule, FormField, RuleOptions } from './form-field.tsx'
@@ -49,10 +50,10 @@ function PeopleFields({ of }: { of: EditedRule }) {
   return (
     <>
       <FormField of={of} name="quorum" label="Approvals needed">
-        {(props) => <input {...props} type="number" min={1} max={100} placeholder="1" />}
+        {(props) => <NumberInput {...props} min={1} max={100} placeholder="1" />}
       </FormField>
       <FormField of={of} name="declineQuorum" label="Declines that end it">
-        {(props) => <input {...props} type="number" min={1} max={100} placeholder="1" />}
+        {(props) => <NumberInput {...props} min={1} max={100} placeholder="1" />}
       </FormField>
       <FormField of={of} name="roles" label="Roles that may vote" hint="With commas between them">
         {(props) => <ListInput {...props} separator=", " placeholder="approver" />}

@@ -1,6 +1,7 @@
 import type { ApiIssue, JsonValue } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
 import { useId, useState } from 'react'
+import { NumberInput } from '../number-input.tsx'
 import { emptyValue, fieldKind, isLongText, type Schema } from './schema.ts'
 import { Unseen } from './unseen.tsx'
 import { boundOf, boundsText, defaultText, labelOf } from './words.ts'
@@ -210,9 +211,8 @@ function NumberField({ schema, value, onChange, onWhole, ...rest }: TextFieldPro
   const [text, setText] = useState(String(value))
   const isOwn = Number(text) === value || Number.isNaN(Number(text)) || text.trim() === ''
   return (
-    <input
+    <NumberInput
       {...rest}
-      type="number"
       step={schema.type === 'integer' ? 1 : 'any'}
       min={boundOf(schema.minimum)}
       max={boundOf(schema.maximum)}

@@ -153,6 +153,23 @@ test('the form for edits offers an argument that was not given, also one with th
   expect(await page.getByRole('button', { name: 'Add To string' }).count()).toBe(1)
 })
 
+test('the wheel scrolls the page on from an amount that was typed, and leaves the amount as it is', async () => {
+  await openInbox([live], [{ name: sampleAction().tool, inputSchema: { type: 'object', properties: { cents: { type: 'integer' } } } }])
+  await row().click()
+  await page.getByText('Details', { exact: true }).click()
+  await page.getByText('Edit before you approve').click()
+  await page.getByRole('button', { name: 'Add Cents' }).click()
+  await page.setViewportSize({ width: 900, height: 500 })
+  const cents = page.getByLabel('Cents')
+  await cents.fill('500')
+  await cents.hover()
+  const scrolled = () => page.evaluate(() => scrollY)
+  const before = await scrolled()
+  await page.mouse.wheel(0, -100)
+  await expect.poll(scrolled).not.toBe(before)
+  expect(await cents.inputValue()).toBe('500')
+})
+
 test('an edit that is made while another field is incomplete is kept, and both are sent', async () => {
   const properties = { orderId: { type: 'string' }, newStatus: { type: 'string' }, quantity: { type: 'integer' } }
   await openInbox([live], [{ name: sampleAction().tool, inputSchema: { type: 'object', properties } }])
