@@ -97,8 +97,12 @@ function scoreOf(
   return score * (0.3 + coverage ** 2) * (0.3 + precision) * entry.share
 }
 
+/** The request of a tool, at the end of its description: `GET /orders/{id}`. */
+const REQUEST = /\b[A-Z]{3,7} (\/\S*)$/
+
 function readEntry(tool: Tool): Entry {
-  const [, about = tool.description, path = ''] = /^(.*?)\s*(?:\b[A-Z]{3,7} (\/\S*))?$/s.exec(tool.description) ?? []
+  const { index, 1: path = '' } = REQUEST.exec(tool.description) ?? {}
+  const about = tool.description.slice(0, index).trimEnd()
   const isDeprecated = about.startsWith('Deprecated.')
   const [summary = '', ...rest] = about.replace(/^Deprecated\.\s*/, '').split(/(?<=[.!?])\s/)
   const texts: Record<Field, string> = { name: tool.name, summary, path, rest: rest.join(' ') }

@@ -17,7 +17,9 @@ const EVENTS = new Set(['preToolUse', 'permissionRequest', 'postToolUse', 'postT
 
 const SHELLS = new Set(['bash', 'powershell'])
 /** The line that the program itself appends to the output of a command. */
-const EXIT = /<shellId: [^>]* completed with exit code (\d+)>\s*$/
+const EXIT = /<shellId: [^>]* completed with exit code (\d+)>$/
+/** It is shorter than this. In a whole output of a megabyte, the pattern could begin a hundred thousand times. */
+const MAX_EXIT_CHARACTERS = 300
 
 /** For the program a tool has succeeded once its command has ended, whatever the exit code of the command. */
 function readResult(tool: string, result: JsonValue): Report {
@@ -25,7 +27,7 @@ function readResult(tool: string, result: JsonValue): Report {
   const { resultType, textResultForLlm } = result
   const words = wordsOf(textResultForLlm)
   if (typeof resultType === 'string' && resultType !== 'success') return { failed: `${resultType}: ${words}` }
-  return reportExit(result, SHELLS.has(tool) ? EXIT.exec(words)?.[1] : undefined, words)
+  return reportExit(result, SHELLS.has(tool) ? EXIT.exec(words.trimEnd().slice(-MAX_EXIT_CHARACTERS))?.[1] : undefined, words)
 }
 
 /** GitHub Copilot CLI: the message does not name its event, so the settings do. */
