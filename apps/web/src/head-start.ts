@@ -1,5 +1,6 @@
 import { type Client, type InboxStore, type Me, openInbox } from '@countersign/client'
 import { errorText } from './errors.ts'
+import { sharedEvents } from './live/shared-events.ts'
 import { hasSignInLink, storedSignIn, takeSignInLink } from './sign-in/stored-sign-in.ts'
 
 /** The signed-in person, and the reason if a sign-in link or a sign-out failed. */
@@ -24,8 +25,9 @@ export interface HeadStart {
  * take to come.
  */
 export function takeHeadStart(client: Client): HeadStart {
-  let inbox = mayBeSignedIn() ? openInbox(client) : undefined
   let entered: Entering | undefined
+  const person = Promise.withResolvers<string | undefined>()
+  let inbox = mayBeSignedIn() ? openInbox(client, { follow: sharedEvents(person.promise) }) : undefined
   function dropInbox(): void {
     inbox?.close()
     inbox = undefined
@@ -38,6 +40,7 @@ export function takeHeadStart(client: Client): HeadStart {
     // The drawn page asks again and shows the error.
     () => undefined,
   )
+  void settled.then(() => person.resolve(entered?.principal?.id))
   // Somebody else may have signed in since: through a sign-in service, or with a link.
   const begunInbox = (personId: string) => (entered?.principal?.id === personId ? inbox : undefined)
   return {
@@ -51,7 +54,7 @@ export function takeHeadStart(client: Client): HeadStart {
       const begun = begunInbox(personId)
       if (begun) inbox = undefined
       else dropInbox()
-      return begun ?? openInbox(client)
+      return begun ?? openInbox(client, { follow: sharedEvents(Promise.resolve(personId)) })
     },
   }
 }

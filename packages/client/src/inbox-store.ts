@@ -132,7 +132,8 @@ class Inbox implements InboxStore {
       if (connection.kind === 'live') void this.#retry(() => this.#list())
     }
     try {
-      for await (const event of events(this.#client, { path: '/api/events', ...this.#retrying, onState })) this.#take(event)
+      const { follow = events } = this.#retrying
+      for await (const event of follow(this.#client, { path: '/api/events', ...this.#retrying, onState })) this.#take(event)
     } catch (error) {
       this.#giveUp(error)
     }

@@ -19,7 +19,10 @@ export type SessionStore = Store<SessionSnapshot> & {
 }
 /** `pageSize` (1 to 200): as many messages are loaded at first, the newest, and with each `loadOlder()`. Default: all at once. */
 export type SessionOptions = StoreOptions & { pageSize?: number }
-export type StoreOptions = Pick<EventsOptions, 'silenceMs' | 'schedule' | 'random'>
+export type StoreOptions = Pick<EventsOptions, 'silenceMs' | 'schedule' | 'random'> & {
+  /** Where the events come from. Default: {@link events}. Each time it says `live`, events before that may be missing. */
+  follow?: typeof events
+}
 
 /**
  * A session, live: loads it with its messages, then follows its events until `close()`. While `session` is null it is loading.
@@ -77,7 +80,8 @@ class LiveSession implements SessionStore {
     try {
       await untilItWorks(() => this.#load(), this.#retrying)
       const path = `/api/sessions/${encodeURIComponent(this.#sessionId)}/events`
-      for await (const event of events(this.#client, { path, after: this.get().lastSeq, ...this.#retrying })) await this.#take(event)
+      const { follow = events } = this.#retrying
+      for await (const event of follow(this.#client, { path, after: this.get().lastSeq, ...this.#retrying })) await this.#take(event)
     } catch (error) {
       this.#giveUp(error)
     }

@@ -13,6 +13,7 @@ import { useEffect, useRef, useState } from 'react'
 import { Link, NavigationType, useLocation, useNavigationType, useParams } from 'react-router'
 import { errorText } from '../errors.ts'
 import { ConnectionBanner } from '../live/connection-banner.tsx'
+import { eventsWhileSeen } from '../live/events-while-seen.ts'
 import { useShareActions } from '../live/open-actions.ts'
 import { useConnection } from '../live/use-connection.ts'
 import { useServices } from '../services.tsx'
@@ -48,7 +49,7 @@ function OpenSession({ sessionId }: { sessionId: string }) {
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: an attempt opens the stream anew
   useEffect(() => {
-    const opened = openSession(client, sessionId, { pageSize: PAGE_MESSAGES })
+    const opened = openSession(client, sessionId, { pageSize: PAGE_MESSAGES, follow: eventsWhileSeen })
     setStore(opened)
     return () => opened.close()
   }, [client, sessionId, attempt])

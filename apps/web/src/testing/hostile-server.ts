@@ -9,6 +9,8 @@ export interface HostileServer extends AsyncDisposable {
   strays: string[]
   /** Sends an event on every open stream at this address; where none is open, on the next one. */
   push(path: string, type: string, data: unknown): void
+  /** How many streams are open at this address. */
+  streamsAt(path: string): number
   /** Ends every open stream at this address, as the server does when the rights of its reader change. */
   cut(path: string): void
 }
@@ -68,6 +70,7 @@ export async function startHostileServer({ answer }: Pick<HostileAnswers, 'answe
       for (const [stream] of open) stream.write(event)
       if (open.length === 0) unsent.set(path, (unsent.get(path) ?? '') + event)
     },
+    streamsAt: (path) => [...streams.values()].filter((at) => at === path).length,
     cut(path) {
       for (const [stream, at] of streams) if (at === path) stream.end()
     },

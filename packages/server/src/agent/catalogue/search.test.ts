@@ -6,6 +6,7 @@ import { openSearch } from './search.ts'
 const toolsOf = (...descriptions: string[]) =>
   openTools({
     shop: {
+      prefix: false,
       tools: descriptions.map((description, i) =>
         defineTool({ name: `tool_${i}`, description, effect: 'read', input: { type: 'object' }, execute: () => '' }),
       ),

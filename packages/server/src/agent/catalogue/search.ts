@@ -101,8 +101,9 @@ function scoreOf(
 const REQUEST = /\b[A-Z]{3,7} (\/\S*)$/
 
 function readEntry(tool: Tool): Entry {
-  const { index, 1: path = '' } = REQUEST.exec(tool.description) ?? {}
-  const about = tool.description.slice(0, index).trimEnd()
+  const request = REQUEST.exec(tool.description)
+  const path = request?.[1] ?? ''
+  const about = tool.description.slice(0, request?.index).trimEnd()
   const isDeprecated = about.startsWith('Deprecated.')
   const [summary = '', ...rest] = about.replace(/^Deprecated\.\s*/, '').split(/(?<=[.!?])\s/)
   const texts: Record<Field, string> = { name: tool.name, summary, path, rest: rest.join(' ') }
