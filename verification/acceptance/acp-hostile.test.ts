@@ -161,6 +161,25 @@ test('a call that the agent changes while people are asked about it is refused: 
   expect((await settled(server, card.id)).state).toBe('cancelled')
 })
 
+test('a call to which the agent adds the change of another file while people are asked about it is refused; what it says meanwhile is not', async () => {
+  const { server, editor, agent } = await start()
+  const diff = (path: string) => ({ type: 'diff', path, oldText: 'a', newText: 'b' })
+  const toolCall = { toolCallId: 'a', kind: 'edit', title: 'Edit', content: [diff('/w/README.md')] }
+  const params = { sessionId: 's1', toolCall, options: OPTIONS }
+  const add = (content: object) => agent.send(update({ sessionUpdate: 'tool_call_content_chunk', toolCallId: 'a', content }))
+  agent.send({ jsonrpc: '2.0', id: 1, method: 'session/request_permission', params })
+  await editor.next()
+  const card = await waiting(server)
+  add({ type: 'content', content: { type: 'text', text: 'I look at it.' } })
+  await editor.next()
+  expect((await read(server, card.id)).state).toBe('proposed')
+  add(diff('/w/.github/workflows/deploy.yml'))
+  const answer = await agent.message()
+  expect(answer).toMatchObject(selected(1, 'no'))
+  expect(answer.result._meta['countersign/reason']).toContain('the agent changed this call')
+  expect((await settled(server, card.id)).state).toBe('cancelled')
+})
+
 test('a report about a call that was not allowed, is still asked about, or has ended already changes nothing', async () => {
   const { server, editor, agent } = await start()
   agent.send(request(1, { toolCallId: 'a', command: 'npm publish' }))

@@ -46,12 +46,14 @@ export function createToolCalls(): ToolCalls {
     return call
   }
 
+  const asked = (session: string, toolCallId: string): AskedCall[] =>
+    questions.about(session, toolCallId).map((callId) => ({ session, callId }))
+
   function update(session: string, said: JsonObject): AskedCall[] {
     const before = calls.get(keyOfCall(session, said.toolCallId))
     const after = remember(session, said)
-    const asked = typeof said.toolCallId === 'string' ? questions.about(session, said.toolCallId) : []
-    if (!before || asked.length === 0 || isSameSubject(before, after)) return []
-    return asked.map((callId) => ({ session, callId }))
+    if (!before || typeof said.toolCallId !== 'string' || isSameSubject(before, after)) return []
+    return asked(session, said.toolCallId)
   }
 
   return {
@@ -82,6 +84,8 @@ export function createToolCalls(): ToolCalls {
         // In place: a call may come in a hundred thousand pieces.
         if (Array.isArray(before)) before.push(content)
         else remember(sessionId, { toolCallId, content: [content] })
+        // What was asked about named the changes of files until here. Text is what the call says meanwhile.
+        if (isDiff(content) && typeof toolCallId === 'string') return asked(sessionId, toolCallId)
       }
       return []
     },
@@ -106,5 +110,6 @@ function isSameSubject(before: JsonObject, after: JsonObject): boolean {
   return isSame && (diffsOf(before).length === 0 || isSameValue(diffsOf(before), diffsOf(after)))
 }
 
-const diffsOf = ({ content }: JsonObject): JsonValue[] =>
-  Array.isArray(content) ? content.filter((one) => isObject(one) && one.type === 'diff') : []
+const isDiff = (content: JsonValue): boolean => isObject(content) && content.type === 'diff'
+
+const diffsOf = ({ content }: JsonObject): JsonValue[] => (Array.isArray(content) ? content.filter(isDiff) : [])
