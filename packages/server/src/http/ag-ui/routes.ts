@@ -1,6 +1,7 @@
-import { CountersignError, parseJson } from '@countersign/core'
+import { CountersignError, isCountersignError, type PostedMessage, parseJson } from '@countersign/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { Caller } from '../../gate/index.ts'
 import { callerOf } from '../../identity/authenticate.ts'
 import { messages, type SessionRow, type Tx } from '../../store/index.ts'
 import type { App, HttpDeps } from '../app.ts'
@@ -41,7 +42,7 @@ const AgUiFrame = z.object({ data: z.looseObject({ type: z.string() }) })
 
 /** Registers the route for user interfaces that speak AG-UI 1.0 (`HttpAgent`). */
 export function agUiRoutes(app: App, deps: HttpDeps): void {
-  const { store, clock, agentLoop } = deps
+  const { store, clock } = deps
 
   app.post(
     '/api/ag-ui/:agent',
@@ -59,21 +60,23 @@ export function agUiRoutes(app: App, deps: HttpDeps): void {
       const { body, params } = request
       const { threadId, runId, resume = [] } = body
       const decisions = resume.map(readResume)
-      const say = resume.length === 0 ? newMessage(body) : undefined
+      // Beside answers too: a client that has open interrupts sends no message without them.
+      const say = newMessage(body)
       const thread = { surface: 'ag-ui', thread: threadId } as const
-      if (!say && !(await findThread(deps, thread, caller))) return answerNew(deps, request, reply, { agent: params.agent, body })
+      const isLook = !say || resume.length > 0
+      if (isLook && !(await findThread(deps, thread, caller))) return answerNew(deps, request, reply, { agent: params.agent, body })
       const session = await openThread(deps, { ...thread, agent: params.agent }, caller)
       // Also before anything is decided: a vote that was taken is not answered with an error.
       if (!say) await store.read(() => requireLastPlace(session))
-      const refusal = await decideAll(deps, session, decisions, caller)
-      // The same message again is the same message: a page that was reloaded sends it once more to go on, perhaps as the snapshot gave it.
-      const posted =
-        say &&
-        ((await store.read(() => sentBefore(session, say))) ??
-          (await agentLoop.postMessage(session.id, say.text, {
-            ...caller,
-            once: { scope: `ag-ui message ${session.id} ${caller.principal.id}`, key: hashOf(`${say.id} ${say.text}`), requestHash: '' },
-          })))
+      let refusal = await decideAll(deps, session, decisions, caller)
+      let posted: Posted | undefined
+      try {
+        posted = say && (await postOnce(deps, session, say, caller))
+      } catch (error) {
+        // Who may decide need not be one who may write: their votes were taken.
+        if (resume.length === 0 || !isCountersignError(error)) throw error
+        refusal ??= error.message
+      }
       const place = await store.read(() => (posted ? placeOf(session, posted.messageId, posted.runId) : requireLastPlace(session)))
       const snapshot = await store.read(() => snapshotFor(session, place.seq, body.messages))
       const known = knownIn(snapshot ?? body.messages)
@@ -103,7 +106,8 @@ async function answerNew(
   { agent, body: { threadId, runId, resume = [] } }: { agent: string; body: RunAgentInput },
 ): Promise<void> {
   if (!deps.agents.has(agent)) throw new CountersignError('not_found', `there is no agent ${agent}`)
-  if (resume.length > 0) throw new CountersignError('bad_request', 'the thread is new here, and nothing in it waits: send a message')
+  if (resume.length > 0)
+    throw new CountersignError('bad_request', 'the thread is new here, and nothing in it waits: send a message without resume')
   const stream = await streamWhileStanding(deps, request, reply)
   const send = (event: AgUiEvent) => stream.send({ type: 'ag-ui', data: null, frame: frameOf(event) })
   send({ type: 'RUN_STARTED', threadId, runId, protocolVersion: '1.0' })
@@ -111,8 +115,13 @@ async function answerNew(
   stream.end()
 }
 
+interface NewMessage {
+  id: string
+  text: string
+}
+
 /** The last message, where a person wrote it. */
-function newMessage({ messages: said }: RunAgentInput): { id: string; text: string } | undefined {
+function newMessage({ messages: said }: RunAgentInput): NewMessage | undefined {
   const last = said.at(-1)
   if (last?.role !== 'user') return undefined
   // Left out in silence, the agent would answer as if they were not there, and their author would believe that it saw them.
@@ -122,11 +131,22 @@ function newMessage({ messages: said }: RunAgentInput): { id: string; text: stri
   return { id: last.id, text }
 }
 
+type Posted = Pick<PostedMessage, 'messageId' | 'runId'>
+
+/** The same message again is the same message: a page that was reloaded sends it once more to go on, perhaps as the snapshot gave it. */
+async function postOnce(
+  { store, agentLoop }: Pick<HttpDeps, 'store' | 'agentLoop'>,
+  session: SessionRow,
+  say: NewMessage,
+  caller: Caller,
+): Promise<Posted> {
+  const scope = `ag-ui message ${session.id} ${caller.principal.id}`
+  const once = { scope, key: hashOf(`${say.id} ${say.text}`), requestHash: '' }
+  return (await store.read(() => sentBefore(session, say))) ?? (await agentLoop.postMessage(session.id, say.text, { ...caller, once }))
+}
+
 /** The message of the session that the page has under the id of the session. */
-function* sentBefore(
-  { id: session_id }: SessionRow,
-  { id, text }: { id: string; text: string },
-): Tx<{ messageId: string; runId?: string } | undefined> {
+function* sentBefore({ id: session_id }: SessionRow, { id, text }: NewMessage): Tx<Posted | undefined> {
   const found = yield* messages.findMessage.first({ session_id, id })
   if (found?.role !== 'user' || found.content !== text) return undefined
   return { messageId: found.id, ...(found.run_id !== null && { runId: found.run_id }) }
