@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util'
 import { ToolError } from '@countersign/core'
 import { type Network, outgoingFetch } from '@countersign/toolkit'
 
@@ -6,6 +5,12 @@ import { type Network, outgoingFetch } from '@countersign/toolkit'
 const MAX_FETCHED_BYTES = 32_000_000
 /** The maximum number of bytes to keep, from the end. */
 const MAX_KEPT_BYTES = 1_000_000
+/**
+ * What terminals do not show: titles and links (`ESC ]`, to their end), colours and moves of the cursor. As `stripVTControlCharacters` of Node
+ * has it, which reads to the end of the log from each `ESC ]` that does not end: 2.8 s for 20,000 characters.
+ */
+const CONTROL =
+  /\u001b\][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|[\u001b\u009b][[\]()#;?]*(?:\d{1,4}(?:[;:]\d{0,4})*)?[\dA-PR-TZcf-nq-uy=><~]/g
 
 export interface JobLog {
   /** The end of the log, without terminal colours. */
@@ -52,5 +57,5 @@ async function readEnd(answer: Response): Promise<JobLog> {
   const text = new TextDecoder().decode(Buffer.concat(kept))
   // The first kept line may be incomplete.
   const whole = isWhole ? text : text.slice(text.indexOf('\n') + 1)
-  return { text: stripVTControlCharacters(whole), isWhole, isEnd: bytes <= MAX_FETCHED_BYTES }
+  return { text: whole.replace(CONTROL, ''), isWhole, isEnd: bytes <= MAX_FETCHED_BYTES }
 }

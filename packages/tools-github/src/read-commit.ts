@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { Page, Ref } from './fields.ts'
 import { repositoryOf } from './repository.ts'
 import { type GithubContext, readTool } from './tool.ts'
-import { hasMore, textOf } from './views.ts'
+import { cutText, hasMore, textOf } from './views.ts'
 
 const MAX_PATCH_CHARACTERS = 3_000
 const MAX_MESSAGE = 5_000
@@ -25,7 +25,7 @@ export const getCommit = (github: GithubContext): ToolDraft =>
         ...{ additions: stats?.additions ?? null, deletions: stats?.deletions ?? null },
         files: files.map((file) => ({
           ...{ path: file.filename, status: file.status, additions: file.additions, deletions: file.deletions },
-          patch: textOf(file.patch, MAX_PATCH_CHARACTERS),
+          patch: cutText(file.patch, MAX_PATCH_CHARACTERS),
         })),
         moreFiles: hasMore(headers),
       }

@@ -7,7 +7,7 @@ import { statusOf } from './github-error.ts'
 import { readPages } from './pages.ts'
 import { repositoryOf } from './repository.ts'
 import { type GithubContext, readTool } from './tool.ts'
-import { hasMore, pullInList, textOf } from './views.ts'
+import { cutText, hasMore, pullInList, textOf } from './views.ts'
 
 /** Tools that read pull requests: one with its files, reviews and checks, and lists. */
 export const pullReads = (github: GithubContext): ToolDraft[] => [getPullRequest(github), listPullRequests(github)]
@@ -34,7 +34,7 @@ const getPullRequest = (github: GithubContext): ToolDraft =>
         ...{ additions, deletions, commits, changedFiles: changed_files, mergeable },
         files: files.data.map((file) => ({
           ...{ path: file.filename, status: file.status, additions: file.additions, deletions: file.deletions },
-          patch: textOf(file.patch, MAX_PATCH_CHARACTERS),
+          patch: cutText(file.patch, MAX_PATCH_CHARACTERS),
         })),
         moreFiles: hasMore(files.headers),
         reviews: reviews.data.map(({ user, state, body, submitted_at = null }) => ({

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { Limit, Page, Path, Ref } from './fields.ts'
 import { repositoryOf } from './repository.ts'
 import { type GithubContext, readTool } from './tool.ts'
-import { commitLine, hasMore, textOf } from './views.ts'
+import { commitLine, cutText, hasMore } from './views.ts'
 
 /** Tools that read the repository: its files, branches, commits, labels, milestones and people. */
 export const repositoryReads = (github: GithubContext): ToolDraft[] => [
@@ -150,7 +150,7 @@ const listMilestones = (github: GithubContext): ToolDraft =>
         rest.issues.listMilestones({ ...at, per_page: 100 }),
       )
       const milestones = data.map(({ number, title, description, due_on, open_issues, closed_issues }) => ({
-        ...{ number, title, description: textOf(description, 500), dueOn: due_on },
+        ...{ number, title, description: cutText(description, 500), dueOn: due_on },
         ...{ openIssues: open_issues, closedIssues: closed_issues },
       }))
       return { milestones, more: hasMore(headers) }

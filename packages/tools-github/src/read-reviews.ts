@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { IssueNumber, Page } from './fields.ts'
 import { repositoryOf } from './repository.ts'
 import { type GithubContext, readTool } from './tool.ts'
-import { hasMore, textOf } from './views.ts'
+import { cutText, hasMore, textOf } from './views.ts'
 
 /** The maximum length of a comment. A hundred of these stay below the limit of a result. */
 const MAX_TEXT = 3_000
@@ -49,7 +49,7 @@ const listReviewComments = (github: GithubContext): ToolDraft =>
           startLine: comment.start_line ?? null,
         },
         ...{ side: comment.side ?? null, commit: comment.commit_id, createdAt: comment.created_at },
-        ...{ diff: textOf(comment.diff_hunk, MAX_HUNK), body: textOf(comment.body, MAX_TEXT), url: comment.html_url },
+        ...{ diff: cutText(comment.diff_hunk, MAX_HUNK), body: textOf(comment.body, MAX_TEXT), url: comment.html_url },
       }))
       return { comments, more: hasMore(headers) }
     },

@@ -5,7 +5,7 @@ import { Branch, GithubId, Limit, Page } from './fields.ts'
 import { repositoryOf } from './repository.ts'
 import { type GithubRun, runResult } from './run-look.ts'
 import { type GithubContext, readTool } from './tool.ts'
-import { hasMore, textOf } from './views.ts'
+import { cutText, hasMore, textOf } from './views.ts'
 
 /** Tools that read runs of GitHub Actions, their jobs and the logs of the jobs. */
 export const runReads = (github: GithubContext): ToolDraft[] => [listWorkflowRuns(github), getWorkflowRun(github), readJobLog(github)]
@@ -90,7 +90,7 @@ const readJobLog = (github: GithubContext): ToolDraft =>
           rest.actions.downloadJobLogsForWorkflowRun({ ...at, job_id: jobId }),
         )
         const all = text.trimEnd().split(/\r?\n/).map(withoutTime)
-        const shown = all.slice(-lines).map((line) => textOf(line, MAX_LINE_CHARACTERS))
+        const shown = all.slice(-lines).map((line) => cutText(line, MAX_LINE_CHARACTERS))
         return {
           jobId,
           log: shown.join('\n'),

@@ -55,6 +55,18 @@ test('readJobLog: a log of many megabytes is cut at its beginning, and one witho
   expect(cut).toMatchObject({ complete: false, note: expect.stringContaining('too long to be read to its end') })
 })
 
+test('readJobLog: controls of a terminal that never end take no longer than others, and no line of it is taken for a marker', async () => {
+  const title = '\u001b]0;title\u0007\u001b]8;;https://ci.example\u001b\\link\u001b]8;;\u001b\\'
+  const marker = '+<!-- countersign:act_1.1 -->'
+  await using storage = await openStorage(`${'\u001b]'.repeat(200_000)}\n${'\u001b;'.repeat(200_000)}!\n${title}\n${marker}\n`)
+  await using bench = await openGithubBench({ logsAt: storage.origin, network: { allow: [storage.origin] } })
+  const { failedJob } = addActivity(bench.standin, bench.repo)
+  const startedMs = performance.now()
+  const { log } = (await bench.run('readJobLog', { jobId: failedJob })) as { log: string }
+  expect(performance.now() - startedMs).toBeLessThan(5_000)
+  expect(log.split('\n').slice(2)).toEqual(['link', marker])
+})
+
 test('readJobLog: an address that is private, of another kind or turned on is not followed, and no address is told', async () => {
   const locations: [string | undefined, RegExp][] = [
     ['http://169.254.169.254/latest?sig=secret', /not a public address/],

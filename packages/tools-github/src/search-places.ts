@@ -5,7 +5,7 @@ import { Limit, Page } from './fields.ts'
 import type { AllowList } from './repository.ts'
 import { Query, queryWithin, scopes, within } from './search.ts'
 import { type GithubContext, readTool } from './tool.ts'
-import { textOf } from './views.ts'
+import { cutText } from './views.ts'
 
 /** Tools that search for allowed repositories and for people. */
 export const placeSearches = (github: GithubContext, allowed: AllowList): ToolDraft[] => [
@@ -30,7 +30,7 @@ const searchRepositories = (github: GithubContext, allowed: AllowList): ToolDraf
         const { data } = await github.client.readAll(signal, (rest, sending) => rest.search.repos({ ...sending, q, per_page: limit, page }))
         const found = data.items.map((item) => ({ item, repository: item.full_name }))
         return within({ found, total: data.total_count }, undefined, allowed, ({ item, repository }) => ({
-          ...{ repository, description: textOf(item.description, 500), private: item.private, archived: item.archived },
+          ...{ repository, description: cutText(item.description, 500), private: item.private, archived: item.archived },
           ...{ defaultBranch: item.default_branch, language: item.language, url: item.html_url },
         }))
       },

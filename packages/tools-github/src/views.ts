@@ -9,8 +9,11 @@ const MAX_LISTED_TEXT = 1_000
 const MAX_COMMENT = 3_000
 
 /** Returns a text as people see it, cut at a maximum length. */
-export function textOf(body: string | null | undefined, most = MAX_TEXT): string {
-  const text = withoutMarker(body ?? '')
+export const textOf = (body: string | null | undefined, most = MAX_TEXT): string => cutText(withoutMarker(body ?? ''), most)
+
+/** Returns a text that never has a marker, such as a patch or a line of a log, cut at a maximum length. */
+export function cutText(given: string | null | undefined, most: number): string {
+  const text = given ?? ''
   return text.length > most ? `${text.slice(0, most).toWellFormed()}… (${text.length - most} more characters)` : text
 }
 
