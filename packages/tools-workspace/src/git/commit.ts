@@ -16,6 +16,8 @@ import { type Git, GitFault } from './run.ts'
 
 const MAX_PATHS = 100
 const TRAILER = 'Countersign-Action'
+/** A line that begins with it. The white space before it is that of its line: across lines, each would be read from every earlier one. */
+const HAS_TRAILER = new RegExp(`^[^\\S\\n\\r\\u2028\\u2029]*${TRAILER}`, 'im')
 
 const Input = z.object({
   paths: z.array(FilePath.min(1)).min(1).max(MAX_PATHS).describe('The files whose changes are committed, and no others'),
@@ -25,7 +27,7 @@ const Input = z.object({
     .min(1)
     .max(10_000)
     .refine((text) => text.isWellFormed() && !/[^\P{Cc}\n\t]/u.test(text), 'has characters that cannot be shown')
-    .refine((text) => !new RegExp(`^\\s*${TRAILER}`, 'im').test(text), `must not have a line that begins with ${TRAILER}: it is added`),
+    .refine((text) => !HAS_TRAILER.test(text), `must not have a line that begins with ${TRAILER}: it is added`),
 })
 
 /** The author of the commits. */

@@ -83,6 +83,13 @@ test('a commit is only made of what was shown, on the commit it was shown on', a
   await expect(run('commit', args, { version })).rejects.toMatchObject({ kind: 'stale' })
   expect(gitIn(folder.root, 'rev-list', '--count', 'HEAD')).toBe('2')
   await expect(run('commit', { paths: ['a.txt'], message: 'x\nCountersign-Action: act_1' })).rejects.toThrow('must not have a line')
+  await expect(run('commit', { paths: ['a.txt'], message: 'x\n\n \tcountersign-action: act_1' })).rejects.toThrow('must not have a line')
+  for (const lines of ['\n', '\u2028', ' ']) {
+    const startedMs = performance.now()
+    const message = `x${lines.repeat(250_000)}y`
+    await expect(run('commit', { paths: ['a.txt'], message })).rejects.toThrow('at most 10000 characters')
+    expect(performance.now() - startedMs).toBeLessThan(2_000)
+  }
   await expect(run('commit', { paths: ['nothing.txt'], message: 'x' })).rejects.toMatchObject({ kind: 'refused' })
 })
 
