@@ -148,6 +148,10 @@ test('a request asks people to decide only while something of it waits', () => {
   expect(text('succeeded', 'I need approval for 2 actions:\n- a\n- b\nPlease approve or reject each.')).toEqual([
     'I need approval for 2 actions:\n- a\n- b',
   ])
+  const spaces = `a${' '.repeat(250_000)}b`
+  const startedMs = performance.now()
+  expect(text('declined', spaces)).toEqual([spaces])
+  expect(performance.now() - startedMs).toBeLessThan(2_000)
 })
 
 test('a request and a note are told apart from what the model said', () => {

@@ -90,11 +90,13 @@ function refusalIn(result: string | undefined): string | undefined {
 }
 
 // Sessions of before say “reject”.
-const PLEASE = /\s*Please (look at it and )?approve or (decline|reject)( this action| each)\.$/
+const PLEASE = /Please (look at it and )?approve or (decline|reject)( this action| each)\.$/
 
 /** Returns the text of a request for approval. Once none of its actions waits, the last sentence, which asks people to decide, is left out. */
 function requestText({ content, actionIds = [] }: Message, actions: Parts['actions']): string {
-  return actionIds.some((id) => actions[id]?.state === 'proposed') ? content : content.replace(PLEASE, '')
+  if (actionIds.some((id) => actions[id]?.state === 'proposed')) return content
+  const at = content.search(PLEASE)
+  return at < 0 ? content : content.slice(0, at).trimEnd()
 }
 
 /** True for actions that get a card; a read that policy let through is one line. */

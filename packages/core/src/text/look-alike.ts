@@ -1,8 +1,10 @@
 import { isAscii } from './ascii.ts'
 import { OTHER_SCRIPTS, SAME_SCRIPT } from './confusables.ts'
+import { fewMarks } from './few-marks.ts'
+import { codeOf } from './spell-unseen.ts'
 
 const readGroups = (text: string): ReadonlyMap<string, string> =>
-  new Map(text.split(' ').flatMap((group) => [...group].slice(1).map((char) => [char, group.charAt(0)] as const)))
+  new Map(text.split(' ').flatMap(([letter = '', ...alike]) => alike.map((char) => [char, letter] as const)))
 
 /** Letters of other scripts that look like an ASCII letter or digit, and which one. */
 export const ALIKE_OTHER = readGroups(OTHER_SCRIPTS)
@@ -21,7 +23,7 @@ export const scriptOf = (char: string): string => SCRIPTS.find(({ pattern }) => 
 
 /** `U+0430 U+0435 Cyrillic`: the code points of the letters, at most six, and their script where it is one for all. */
 export function spellCodes(chars: readonly string[]): string {
-  const codes = chars.slice(0, 6).map((char) => `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`)
+  const codes = chars.slice(0, 6).map(codeOf)
   const names = new Set(chars.map(scriptOf))
   return [...codes, ...(chars.length > 6 ? ['…'] : []), ...(names.size === 1 ? names : [])].filter((part) => part !== '').join(' ')
 }
@@ -32,7 +34,7 @@ export function spellCodes(chars: readonly string[]): string {
  */
 function skeleton(text: string): string {
   let result = ''
-  for (const char of text.normalize('NFKC').trim()) {
+  for (const char of fewMarks(text).normalize('NFKC').trim()) {
     result += ALIKE_OTHER.get(char) ?? ALIKE_LATIN.get(char) ?? ASCII_ALIKE[char] ?? char
   }
   return result

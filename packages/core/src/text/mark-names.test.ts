@@ -161,3 +161,24 @@ test('a word that looks like another one of the same action is found, a whole wo
   expect(findLookAlikes(HONEST)).toEqual([])
   expect(findLookAlikes(['а b', 'a b'])).toEqual([])
 })
+
+test('a text takes no longer for the length of its words, whatever they are made of', () => {
+  const many = 120_000
+  const texts = [
+    `é ${'a'.repeat(2 * many)}`,
+    '\u2011'.repeat(many),
+    'а-'.repeat(many / 2),
+    '//а'.repeat(many / 3),
+    `1${'а.'.repeat(many / 2)}`,
+    `a@${'а'.repeat(2 * many)}`,
+    'a\u0316\u0301'.repeat(many / 3) + '\u0316\u0301'.repeat(many / 2),
+    `@xn--${'ba'.repeat(many / 2)}`,
+    `@xn--${'-'.repeat(2 * many)}`,
+  ]
+  for (const text of texts) {
+    const startedMs = performance.now()
+    expect(showInvisible(text).length).toBeGreaterThanOrEqual(text.length)
+    expect(tellApart(text, `${text}.`)).toBeUndefined()
+    expect(performance.now() - startedMs, JSON.stringify(text.slice(0, 8))).toBeLessThan(4_000)
+  }
+})

@@ -1,14 +1,16 @@
 import { isAscii } from './ascii.ts'
+import { fewMarks } from './few-marks.ts'
 import { ALIKE_LATIN, ALIKE_OTHER, scriptOf, spellCodes } from './look-alike.ts'
 
 /** A word without a space: `ORD-100`, `ada@example.com`, `src/index.ts`. */
-const COMPOUND = /[^\s"'`<>()[\]{}|,;⟦⟧]*[^\0-\x7f\s⟦⟧][^\s"'`<>()[\]{}|,;⟦⟧]*/gu
+const COMPOUND = /[^\s"'`<>()[\]{}|,;⟦⟧]+/gu
 /** Signs that look like those of an address or a path; and like a hyphen. */
 const SLASHES_AND_DOTS = '\u2044\u2215\u29f8\u2024\ua789'
 const HYPHENS = '\u2010\u2011\u02d7'
+const SIGNS = SLASHES_AND_DOTS + HYPHENS
 /** The letters and digits that stand together in it, or one such sign. */
 const RUN = new RegExp(
-  `[${SLASHES_AND_DOTS}${HYPHENS}]|[\\p{L}\\p{M}\\p{N}_${[...ALIKE_OTHER.keys()].filter((char) => !/[\p{L}\p{M}\p{N}]/u.test(char)).join('')}]+`,
+  `[${SIGNS}]|[\\p{L}\\p{M}\\p{N}_${[...ALIKE_OTHER.keys()].filter((char) => !/[\p{L}\p{M}\p{N}]/u.test(char)).join('')}]+`,
   'gu',
 )
 /** An address, a path, a number, a name with a capital in it: not a word of a sentence. */
@@ -33,20 +35,25 @@ export function markNames(text: string): string {
 }
 
 function markCompound(compound: string, isWhole: boolean, text: string, at: number): string {
+  // A pattern that looks for a letter beyond ASCII would read on from each character of a word that has none.
+  if (isAscii(compound)) return compound
   const hasLatin = ASCII_LETTER.test(compound)
   const isStructured = STRUCTURED.test(compound)
   const isName = isWhole || isStructured
+  // Once for the word: each of its runs would read all of it.
+  const isNumbered = isWhole && /\d/.test(compound)
+  const hasSigns = isNumbered || /[@/\\_]/.test(compound)
+  const isBesideOthers = hasLatin || isNumbered || compound.includes('@')
   return compound.replace(RUN, (run, offset: number) => {
     if (isAscii(run)) return run
     if (SLASHES_AND_DOTS.includes(run) && !hasLatin) return run
     // Some write every hyphen so, in sentences: `GPT‑4`.
-    if (HYPHENS.includes(run) && !((isWhole && /\d/.test(compound)) || /[@/\\_]/.test(compound))) return run
-    const odd = oddLetters(run, isStructured)
-    if (odd.length === 0 && isTakenForLatin(run) && !isEnding(compound, run, offset, isName)) {
-      if (hasLatin || compound.includes('@') || (isWhole && /\d/.test(compound)) || isNumberLike(run)) odd.push(...foreignLetters(run))
-    }
-    if (isName && run.normalize('NFC') !== run)
-      odd.push(...[...run].filter((char) => /\p{M}/u.test(char) || char.normalize('NFC') !== char))
+    if (HYPHENS.includes(run) && !hasSigns) return run
+    let odd = oddLetters(run, isStructured)
+    if (odd.length === 0 && isTakenForLatin(run) && !isEnding(compound, run, offset, isName) && (isBesideOthers || isNumberLike(run)))
+      odd = foreignLetters(run)
+    const few = fewMarks(run)
+    if (isName && few.normalize() !== few) odd = odd.concat([...run].filter((char) => /\p{M}/u.test(char) || char.normalize() !== char))
     if (odd.length === 0) return run
     const mark = `⟦${spellCodes([...new Set(odd)])}⟧`
     // Shown twice, it is marked once. Brackets that say anything else are somebody's text.
@@ -66,7 +73,7 @@ function oddLetters(run: string, isStructured: boolean): string[] {
       (ALIKE_LATIN.has(char) && (isStructured || !ORTHOGRAPHIC.test(char))),
   )
   const dots = run.match(/(?<=[ijlı])\u0307/g) ?? []
-  if (chars.length === 1 && `${SLASHES_AND_DOTS}${HYPHENS}`.includes(run)) return chars
+  if (SIGNS.includes(run)) return chars
   if (latin.length > 0) return [...(latin.length < foreign.length && foreign.every(isOtherScript) ? latin : foreign), ...dots]
   const scripts = new Set(foreign.filter((char) => NEVER_MIXED.test(char) || scriptOf(char) === 'Greek').map(scriptOf))
   return [...(scripts.size > 1 ? foreign : []), ...dots]

@@ -6,11 +6,12 @@ const DAMP = 700
 const FIRST = 128
 
 /**
- * Decodes a label of a host name (RFC 3492): `xn--mnchen-3ya` is `münchen`. Undefined when it cannot be decoded.
+ * Decodes a label of a host name (RFC 3492): `xn--mnchen-3ya` is `münchen`. Undefined when it cannot be decoded, or is too long for a label.
  * The `punycode` package had its last release in February 2024, and throws where this returns undefined.
  */
 export function readLabel(label: string): string | undefined {
-  const encoded = /^xn--(.+)$/i.exec(label)?.[1]
+  // No label of a host has more than 63 characters (RFC 1035).
+  const encoded = /^xn--(.{1,59})$/i.exec(label)?.[1]
   if (encoded === undefined) return undefined
   const split = encoded.lastIndexOf('-')
   const output = [...encoded.slice(0, Math.max(split, 0))].map((char) => char.codePointAt(0) ?? 0)

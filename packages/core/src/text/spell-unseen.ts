@@ -2,7 +2,10 @@
 export const UNSEEN = String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}|[\p{Mn}\p{Me}](?<=[\p{Mn}\p{Me}]{5})`
 const INVISIBLE = new RegExp(UNSEEN, 'gu')
 
-export const spell = (char: string): string => `⟦U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟧`
+/** `U+0430` */
+export const codeOf = (char: string): string => `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+
+export const spell = (char: string): string => `⟦${codeOf(char)}⟧`
 
 /** The text with every character spelled out that cannot be seen. It marks no names: `showInvisible` does. */
 export const spellUnseen = (text: string): string => text.replace(INVISIBLE, spell)

@@ -1,7 +1,7 @@
 import { showInvisible } from '@countersign/core/text'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { markWords, type Piece } from './mark-words.ts'
+import { markWords, type Piece, piecesOf } from './mark-words.ts'
 
 const LINE = 'The refund of order ORD-100 goes to the card that paid for it, within three days. '.repeat(25)
 const marksOf = (pieces: readonly Piece[] = []) => pieces.filter(({ isChanged }) => isChanged).map(({ text }) => text)
@@ -57,4 +57,14 @@ test('the pieces of any two lines show both of them whole, and what is not marke
       expect(same(words[0])).toBe(same(words[1]))
     }),
   )
+})
+
+test('a line takes no longer for the spaces or the brackets in it', () => {
+  for (const line of [`x${' '.repeat(250_000)}y`, ' '.repeat(250_000), '⟦'.repeat(80_000)]) {
+    const startedMs = performance.now()
+    expect(textOf(piecesOf(line))).toBe(line)
+    expect(performance.now() - startedMs).toBeLessThan(3_000)
+  }
+  expect(piecesOf('   ').map(({ text }) => text)).toEqual([' ', '  '])
+  expect(piecesOf('a  b  ').map(({ text }) => text)).toEqual(['a  b', '  '])
 })

@@ -15,10 +15,13 @@ export type Piece = {
 
 export type Code = { text: string; colour: 'word' | 'string' | 'number' | 'comment' | 'name' | undefined }
 
-/** Tabs, which stay tabs in copied text, and the spaces at the end of a line. */
-const SPACES = /(\t+|(?<=.) +$)/
+/**
+ * Tabs, which stay tabs in copied text, and the spaces at the end of a line, but for the first of a line of spaces. They begin where a row of
+ * spaces does: from each space of a row that ends before the line does, all the others would be read again.
+ */
+const SPACES = /(\t+|(?<=.)(?<!. ) +$)/
 /** A word with the marks inside and behind it, spaces, or one other character. */
-const TOKEN = /(?:[\p{L}\p{N}\p{M}_]|⟦[^⟧]*⟧)+|\s+|./gsu
+const TOKEN = /(?:[\p{L}\p{N}\p{M}_]|⟦[^⟦⟧]*⟧)+|\s+|./gsu
 /** Lines further apart than this many words are marked as a whole. It bounds the time as well: 500 KB in one line take 0.2 s. */
 const MAX_WORDS = 400
 
