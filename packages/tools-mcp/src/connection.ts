@@ -2,20 +2,19 @@ import type { Effect, JsonObject } from '@countersign/core'
 import { VERSION } from '@countersign/toolkit/internal'
 import { Client, SdkError, SdkErrorCode, SdkHttpError, type Transport } from '@modelcontextprotocol/client'
 import { away, isLostSession, noTimeLeft, readFailure } from './failure.ts'
-import { listTools } from './list-tools.ts'
+import { keepListening } from './keep-listening.ts'
+import type { Listed } from './list-tools.ts'
 import { OpenRequests } from './open-requests.ts'
 import type { Pace } from './pace.ts'
+import { Pauses } from './pauses.ts'
 import { lossOf } from './ping.ts'
+import { ToolList } from './tool-list.ts'
 import { plainLine } from './words.ts'
 
 /** The time for a server to start and to complete the handshake: `npx` may have to download it first. */
 const CONNECT_MS = 60_000
 /** A program that does not answer a protocol probe speaks the older protocol. A program that is still starting is probed again. */
 const PROGRAM_PROBE_MS = 3_000
-const FIRST_RETURN_MS = 250
-const LAST_RETURN_MS = 30_000
-/** A connection that lasted at least this long resets the pause before reconnecting. */
-const STEADY_MS = 10_000
 
 export interface ConnectionOptions {
   /** The name of the server in a sentence: `The MCP server files`. */
@@ -26,8 +25,11 @@ export interface ConnectionOptions {
   /** The time allowed for connecting, in ms. At least 60,000 ms are allowed. */
   connectMs: number
   pace: Pace
-  /** Called with all entries of `tools/list`, as received, after connecting and whenever the server reports a change. */
-  onListed(entries: unknown[], notes: string[]): void
+  /**
+   * Called after connecting, before the first call of the connection, and whenever the tools were listed again.
+   * @param isNew True for the first list of a connection.
+   */
+  onListed(listed: Listed, isNew: boolean): void
   onAway(why: string): void
   /** Removes the secrets of the configuration from a text. */
   redact(text: string): string
@@ -41,6 +43,8 @@ export interface Call {
   effect: Effect
   signal: AbortSignal
   timeoutMs: number
+  /** Called when the server is connected, just before the call. What it throws keeps the call from being sent. */
+  beforeSend?: (() => void | Promise<void>) | undefined
 }
 
 /** The facts that a server reports about itself. */
@@ -60,13 +64,12 @@ export class McpConnection {
   #transport: Transport | undefined
   #connecting: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
-  #returnMs = FIRST_RETURN_MS
+  readonly #pauses = new Pauses()
   #upSinceMs = 0
   #why = 'it was not connected yet'
   #awaySinceMs: number | undefined
   #hasFailed = false
-  #listing: Promise<void> | undefined
-  #listAgain = false
+  readonly #lists = new WeakMap<Client, ToolList>()
   facts: ServerFacts | undefined
 
   constructor(options: ConnectionOptions) {
@@ -105,19 +108,23 @@ export class McpConnection {
    * Calls a tool, once.
    * @throws ToolError
    */
-  call(name: string, { args, effect, signal, timeoutMs }: Call): Promise<unknown> {
+  call(name: string, { args, effect, signal, timeoutMs, beforeSend }: Call): Promise<unknown> {
     // The given definition keeps the SDK from compiling the server's output schema, and from sending a call a second time by itself.
     const toolDefinition = { name, inputSchema: { type: 'object' } } as const
     const options = { signal, timeout: timeoutMs, resetTimeoutOnProgress: false, toolDefinition }
-    return this.ask((client) => client.callTool({ name, arguments: args }, options), effect, signal)
+    return this.ask((client) => client.callTool({ name, arguments: args }, options), { effect, signal, beforeSend })
   }
 
   /**
    * Sends a request to the server once. A read is sent a second time if its session was lost.
    * @throws ToolError
    */
-  async ask(question: (client: Client) => Promise<unknown>, effect: Effect, signal: AbortSignal): Promise<unknown> {
+  async ask(
+    question: (client: Client) => Promise<unknown>,
+    { effect, signal, beforeSend }: Pick<Call, 'effect' | 'signal' | 'beforeSend'>,
+  ): Promise<unknown> {
     const client = await this.#ready(effect, signal)
+    await beforeSend?.()
     try {
       return await this.#requests.run(client, question)
     } catch (error) {
@@ -128,6 +135,7 @@ export class McpConnection {
     }
     // The request had no effect: the server does not know the session. A read is repeated in a new session.
     const next = await this.#again(signal)
+    await beforeSend?.()
     try {
       return await this.#requests.run(next, question)
     } catch (error) {
@@ -141,6 +149,7 @@ export class McpConnection {
     clearTimeout(this.#timer)
     const client = this.#client
     this.#client = undefined
+    if (client) this.#lists.get(client)?.end()
     // The SDK observes the signal only from the handshake on.
     if (this.#connecting) await this.#transport?.close().catch(() => {})
     await this.#connecting
@@ -172,22 +181,33 @@ export class McpConnection {
   async #connectOnce(): Promise<void> {
     clearTimeout(this.#timer)
     if (this.#stopped.signal.aborted || this.#client) return
+    let client: Client | undefined
     try {
-      const client = await this.#handshake()
-      this.#client = client
-      this.#awaySinceMs = undefined
-      this.#upSinceMs = performance.now()
-      const info = client.getServerVersion()
-      this.facts = {
-        name: info ? plainLine(`${info.name} ${info.version}`, 100) : 'a server without a name',
-        protocol: client.getNegotiatedProtocolVersion() ?? 'unknown',
-        takesTasks: takesTasks(client),
-      }
-      client.onclose = () => this.#lost(client, 'it went away')
-      await this.#list()
+      client = await this.#handshake()
+      await this.#adopt(client)
     } catch (error) {
+      if (client) this.#leave(client)
       this.#away(reasonOf(error))
     }
+  }
+
+  /** Makes the client the one that calls use. It lists the tools first: behind the same address may be another version of the server. */
+  async #adopt(client: Client): Promise<void> {
+    const info = client.getServerVersion()
+    this.facts = {
+      name: info ? plainLine(`${info.name} ${info.version}`, 100) : 'a server without a name',
+      protocol: client.getNegotiatedProtocolVersion() ?? 'unknown',
+      takesTasks: takesTasks(client),
+    }
+    client.onclose = () => this.#lost(client, 'it went away')
+    const list = this.#lists.get(client)
+    const listed = await list?.first()
+    if (!list || !listed || !client.transport) throw new Error('it went away')
+    this.#client = client
+    this.#awaySinceMs = undefined
+    this.#upSinceMs = performance.now()
+    this.#options.onListed(listed, true)
+    void keepListening(client, list, (error) => this.#onListFailed(client, error))
   }
 
   async #handshake(): Promise<Client> {
@@ -219,9 +239,17 @@ export class McpConnection {
         capabilities: {},
         versionNegotiation: { mode: 'auto', ...(!this.#options.isHttp && { probe: { timeoutMs: PROGRAM_PROBE_MS } }) },
         inputRequired: { autoFulfill: false },
-        listChanged: { tools: { autoRefresh: false, onChanged: () => void this.#relist(client) } },
+        // The SDK's own delay begins anew with each notice, so a server that sends many would never be listed.
+        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => this.#lists.get(client)?.changed() } },
       },
     )
+    const list = new ToolList(client, {
+      // A program that ends takes its connection with it: only over HTTP notices are lost without a trace.
+      everyMs: this.#options.isHttp ? this.#options.pace.relistMs : undefined,
+      onListed: (listed) => this.#options.onListed(listed, false),
+      onFailed: (error) => this.#onListFailed(client, error),
+    })
+    this.#lists.set(client, list)
     client.onerror = (error) => this.#options.onOdd(plainLine(error.message, 300))
     const options = { timeout: Math.max(CONNECT_MS, this.#options.connectMs), signal: this.#stopped.signal }
     try {
@@ -234,25 +262,11 @@ export class McpConnection {
     }
   }
 
-  #relist(client: Client): Promise<void> {
-    if (this.#client !== client) return Promise.resolve()
-    if (this.#listing) this.#listAgain = true
-    this.#listing ??= this.#list()
-      .catch((error) => this.#options.onOdd(`its tools could not be listed again: ${plainLine(String(error), 300)}`))
-      .finally(() => {
-        this.#listing = undefined
-        if (!this.#listAgain) return
-        this.#listAgain = false
-        void this.#relist(client)
-      })
-    return this.#listing
-  }
-
-  async #list(): Promise<void> {
-    const client = this.#client
-    if (!client) return
-    const { entries, notes } = await listTools(client, this.#stopped.signal)
-    if (this.#client === client) this.#options.onListed(entries, notes)
+  #onListFailed(client: Client, error: unknown): void {
+    if (this.#client !== client) return
+    const failure = readFailure(error, this.#options.name, 'read', this.#stopped.signal)
+    if (isLostSession(error) || failure.kind === 'unreachable') this.#lost(client, failure.message)
+    else this.#options.onOdd(`its tools could not be listed again: ${plainLine(failure.message, 300)}`)
   }
 
   /** @param client The lost one: a later one may already be connected. */
@@ -260,12 +274,13 @@ export class McpConnection {
     if (this.#client !== client) return
     this.#client = undefined
     this.#leave(client)
-    if (performance.now() - this.#upSinceMs > STEADY_MS) this.#returnMs = FIRST_RETURN_MS
+    this.#pauses.restartAfter(performance.now() - this.#upSinceMs)
     this.#away(why)
   }
 
   /** Over HTTP the calls under way are waited for. A program ends before the next one is started. */
   #leave(client: Client): void {
+    this.#lists.get(client)?.end()
     if (this.#options.isHttp) this.#requests.closeAfterLast(client)
     else void client.close().catch(() => {})
   }
@@ -283,9 +298,8 @@ export class McpConnection {
     if (this.#stopped.signal.aborted) return
     this.#options.onAway(why)
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => void this.connect(), this.#returnMs)
+    this.#timer = setTimeout(() => void this.connect(), this.#pauses.next())
     this.#timer.unref()
-    this.#returnMs = Math.min(this.#returnMs * 2, LAST_RETURN_MS)
   }
 }
 

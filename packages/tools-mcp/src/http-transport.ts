@@ -53,7 +53,8 @@ export function httpTransport({ url, headers }: HttpServer, network: Network): S
     // Otherwise the SDK would follow a 307 within the same origin and send the call again.
     requestInit: { headers, redirect: 'manual' },
     reconnectionOptions: {
-      maxRetries: 3,
+      // About three minutes, longer than a server takes to be deployed. Later changes are found by listing the tools again.
+      maxRetries: 10,
       initialReconnectionDelay: 1_000,
       maxReconnectionDelay: MAX_RETURN_MS,
       reconnectionDelayGrowFactor: 2,

@@ -6,8 +6,14 @@ const LIST_MS = 15_000
 
 const Page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() })
 
-/** Returns all entries of a server's `tools/list`, as received, with notes about the list. Bounded. */
-export async function listTools(client: Client, stopped: AbortSignal): Promise<{ entries: unknown[]; notes: string[] }> {
+/** All entries of a server's `tools/list`, as received, with notes about the list. */
+export interface Listed {
+  entries: unknown[]
+  notes: string[]
+}
+
+/** Lists the tools of a server. Bounded. */
+export async function listTools(client: Client, stopped: AbortSignal): Promise<Listed> {
   const entries: unknown[] = []
   const notes: string[] = []
   const signal = AbortSignal.any([stopped, AbortSignal.timeout(LIST_MS)])

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@countersign/core'
+import { type JsonObject, type JsonValue, ToolError } from '@countersign/core'
 import {
   createRedactor,
   type OutboundContext,
@@ -16,6 +16,7 @@ import { isTask, readDefinitions, type SeenDefinition } from './definitions.ts'
 import { type DraftParts, draftOf, effectOf, isTrusted, settingsOf, toolNameOf } from './draft.ts'
 import type { KnownServer } from './known/known-tool.ts'
 import { MAX_PINNED_TOOLS } from './limits.ts'
+import type { Listed } from './list-tools.ts'
 import type { Pace } from './pace.ts'
 import { againstPins, type PinnedTool, readPin, toPin } from './pins.ts'
 import type { ToolSettings } from './section.ts'
@@ -58,8 +59,12 @@ export class McpSource implements ToolSource {
   #onToolsChanged: (() => SetupProblem[]) | undefined
   /** The tools that the server listed last; undefined before the first list. */
   #seen: SeenDefinition[] | undefined
+  /** False while the last list is not compared with the pins. */
+  #isTaken = false
   #pins: ReadonlyMap<string, SeenDefinition> = new Map()
   #tools: PinnedTool[] = []
+  /** What the drafts were made from. */
+  #state: string | undefined
   #drafts = new Map<PinnedTool, ToolDraft | { fault: string }>()
   /** The tools that were left out of the list, each with the reason in words. */
   #leftOut: string[] = []
@@ -77,7 +82,7 @@ export class McpSource implements ToolSource {
       connectMs: settings.startWithinMs,
       pace: settings.pace,
       openTransport: () => settings.openTransport(() => this.#services?.log),
-      onListed: (entries, notes) => this.#onListed(entries, notes),
+      onListed: (listed, isNew) => this.#onListed(listed, isNew),
       redact: createRedactor(settings.secrets).text,
       onAway: (why) => this.#services?.log.warn({ group: settings.group, why, ...this.#errorOutput }, 'mcp.disconnected'),
       onOdd: (words) => this.#onOdd(words),
@@ -217,7 +222,18 @@ export class McpSource implements ToolSource {
   async #call(tool: PinnedTool, call: McpCall): Promise<JsonValue> {
     // The call of a changed tool was approved with the change shown, so the change is accepted.
     if (tool.was) await this.#accept(tool)
-    return this.#calls.make(tool.definition, call)
+    return this.#calls.make(tool.definition, { ...call, beforeSend: () => this.#requireSame(tool) })
+  }
+
+  /**
+   * The server may have listed other tools since the call was decided, at the latest when the connection was made anew for it.
+   * @throws ToolError `stale`: the call goes back to people, or is made again as a call of the changed tool.
+   */
+  async #requireSame({ definition: { name }, hash }: PinnedTool): Promise<void> {
+    if (this.#seen?.some((one) => one.definition.name === name && one.hash === hash)) return
+    // The next card must show the change.
+    await this.#taking
+    throw new ToolError('stale', `${name} is not the tool that was shown any more. Nothing was sent.`)
   }
 
   async #readOther(name: string, args: JsonObject, signal: AbortSignal): Promise<JsonValue | undefined> {
@@ -233,16 +249,22 @@ export class McpSource implements ToolSource {
     await this.#takeList()
   }
 
-  #onListed(entries: unknown[], notes: string[]): void {
+  #onListed({ entries, notes }: Listed, isNew: boolean): void {
     const { seen, leftOut } = readDefinitions(entries)
     const isOffered = ({ definition: { name } }: SeenDefinition) => settingsOf(this.#settings.tools, name).leaveOut !== true
-    this.#seen = seen.filter(isOffered)
-    this.#leftOut = [...notes, ...leftOut]
-    this.#oddities = 0
+    const offered = seen.filter(isOffered)
+    const allLeftOut = [...notes, ...leftOut]
+    // Most lists say the same as the one before.
+    const isSame = namesOf(offered) === namesOf(this.#seen ?? []) && allLeftOut.join('\n') === this.#leftOut.join('\n')
+    if (!isNew && isSame && this.#isTaken) return
+    this.#seen = offered
+    this.#leftOut = allLeftOut
+    if (isNew) this.#oddities = 0
     if (!this.#services) {
       this.#become(this.#seen)
       return
     }
+    this.#isTaken = false
     this.#takeList().then(
       () => this.#tellState(),
       (error) => this.#onOdd(`its tools could not be taken in: ${String(error)}`),
@@ -254,17 +276,19 @@ export class McpSource implements ToolSource {
     const { group } = this.#settings
     this.#taking = this.#taking.then(async () => {
       const pins = this.#services?.pins
-      if (!pins) return this.#become(this.#seen ?? [])
-      if (this.#seen) {
+      const seen = this.#seen
+      if (!pins) return this.#become(seen ?? [])
+      if (seen) {
         const known = new Set((await pins.all(group)).map(({ tool }) => tool))
-        const late = this.#seen.filter(({ definition }) => !known.has(definition.name))
+        const late = seen.filter(({ definition }) => !known.has(definition.name))
         await pins.keep(group, late.slice(0, Math.max(0, MAX_PINNED_TOOLS - known.size)).map(toPin))
       }
       const all = await pins.all(group)
-      const listed = this.#seen && new Set(this.#seen.map(({ definition }) => definition.name))
+      const listed = seen && new Set(seen.map(({ definition }) => definition.name))
       // The pins of unlisted tools are dropped from memory, because their definitions may fill megabytes.
       this.#pins = new Map(all.filter(({ tool }) => listed?.has(tool) ?? true).map((pin) => [pin.tool, readPin(pin)]))
-      this.#become(this.#seen?.filter(({ definition }) => this.#pins.has(definition.name)) ?? [...this.#pins.values()])
+      this.#become(seen?.filter(({ definition }) => this.#pins.has(definition.name)) ?? [...this.#pins.values()])
+      this.#isTaken = seen === this.#seen
     })
     const taken = this.#taking
     // A failure must not block the next list.
@@ -273,7 +297,12 @@ export class McpSource implements ToolSource {
   }
 
   #become(seen: readonly SeenDefinition[]): void {
-    this.#tools = againstPins(seen, this.#pins)
+    const tools = againstPins(seen, this.#pins)
+    // Every client that is told of a change lists anew, and a model then reads all its tools again.
+    const state = JSON.stringify([namesOf(tools), this.#connection.facts?.takesTasks])
+    if (state === this.#state) return
+    this.#state = state
+    this.#tools = tools
     this.#drafts = new Map()
     for (const { path, message } of this.#onToolsChanged?.() ?? []) this.#onOdd(`${path.join('.')} ${message}`)
   }
@@ -296,6 +325,10 @@ export class McpSource implements ToolSource {
       this.#services?.log.warn({ group: this.#settings.group, words: plainLine(words, 300) }, 'mcp.unexpected_message')
   }
 }
+
+/** Returns a text that is another one whenever a tool, its definition or its pin is. */
+const namesOf = (tools: readonly PinnedTool[]): string =>
+  tools.map(({ definition: { name }, hash, was }) => `${name} ${hash} ${was?.hash ?? ''}`).join('\n')
 
 const aborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => {

@@ -75,13 +75,13 @@ export class McpTasks {
     return found && 'result' in found ? found.result : undefined
   }
 
-  #begin({ name, args, effect, timeoutMs }: TaskCall, signal: AbortSignal): Promise<unknown> {
+  #begin({ name, args, effect, timeoutMs, beforeSend }: TaskCall, signal: AbortSignal): Promise<unknown> {
     const params = { name, arguments: args, task: { ttl: timeoutMs + KEEP_MS } }
     const begin = async (client: Client) => {
       if (takesTasks(client)) return client.request({ method: 'tools/call', params }, Answer, { signal, timeout: timeoutMs })
       throw new ToolError('refused', `${name} can only be called as a task, and ${this.#server} takes none now. Nothing was sent.`)
     }
-    return this.#connection.ask(begin, effect, signal)
+    return this.#connection.ask(begin, { effect, signal, beforeSend })
   }
 
   #resultIn(answer: unknown, effect: Effect): CallResult {
@@ -144,7 +144,7 @@ export class McpTasks {
 
   #askAbout(method: string, taskId: string, signal: AbortSignal): Promise<unknown> {
     const options = { signal, timeout: ANSWER_MS }
-    return this.#connection.ask((client) => client.request({ method, params: { taskId } }, Answer, options), 'read', signal)
+    return this.#connection.ask((client) => client.request({ method, params: { taskId } }, Answer, options), { effect: 'read', signal })
   }
 
   /** Asks the server to cancel a task that no call waits for. Effects that it already had remain. */
@@ -153,7 +153,7 @@ export class McpTasks {
     const cancel = async (client: Client) =>
       client.getServerCapabilities()?.tasks?.cancel &&
       client.request({ method: 'tasks/cancel', params: { taskId } }, Answer, { signal: closed, timeout: CANCEL_MS })
-    await this.#connection.ask(cancel, 'read', closed).catch(() => {})
+    await this.#connection.ask(cancel, { effect: 'read', signal: closed }).catch(() => {})
   }
 
   #remember(attempt: string, taskId: string): void {

@@ -17,6 +17,12 @@ export interface HttpMcp {
   methods: string[]
   /** Forgets its sessions, like a restarted server. */
   forget(): void
+  /** Gives its tool `note` another description, without a notice. */
+  describe(description: string): void
+  /** Tells whoever listens that its tools changed. */
+  notify(): void
+  /** Breaks all its connections. */
+  cut(): void
   /** Closes all connections and stops listening. `back` listens again at the same address. */
   away(): Promise<void>
   back(): Promise<void>
@@ -24,7 +30,7 @@ export interface HttpMcp {
 
 type Answer = (request: IncomingMessage, body: string, response: ServerResponse) => Promise<void> | void
 
-async function listen(answer: Answer, certificate?: Certificate): Promise<Omit<HttpMcp, 'calls' | 'methods' | 'forget'>> {
+async function listen(answer: Answer, certificate?: Certificate): Promise<Pick<HttpMcp, 'url' | 'away' | 'back' | 'cut'>> {
   const take = (request: IncomingMessage, response: ServerResponse) => void text(request).then((body) => answer(request, body, response))
   const server = certificate ? createSecureServer(certificate, take) : createServer(take)
   // What is below the encryption of a connection.
@@ -38,7 +44,12 @@ async function listen(answer: Answer, certificate?: Certificate): Promise<Omit<H
   await start(0)
   const { port } = server.address() as AddressInfo
   onTestFinished(away)
-  return { url: `${certificate ? 'https' : 'http'}://127.0.0.1:${port}/mcp`, away, back: () => start(port) }
+  return {
+    url: `${certificate ? 'https' : 'http'}://127.0.0.1:${port}/mcp`,
+    away,
+    back: () => start(port),
+    cut: () => server.closeAllConnections(),
+  }
 }
 
 const sockets = new Map<number | undefined, Socket>()
@@ -53,16 +64,20 @@ interface SessionServerOptions {
   /** Settles when the tool `hold` may end. */
   held?: Promise<void>
   onCall?(): void
+  /** False: each request stands for itself. Default true. */
+  hasSessions?: boolean
+  /** The status of its answer to the nth request for its tools, counted from 1. Default 200. */
+  list?(nth: number): number | Promise<number>
 }
 
 /** Starts a server of the protocol 2025-11-25 with sessions. A tool does what its name says. */
-export async function startSessionServer(
-  certificate?: Certificate,
-  { unknownStatus = 400, initializeStatus = 200, ping = () => 200, held, onCall }: SessionServerOptions = {},
-): Promise<HttpMcp> {
+export async function startSessionServer(certificate?: Certificate, options: SessionServerOptions = {}): Promise<HttpMcp> {
+  const { unknownStatus = 400, initializeStatus = 200, ping = () => 200, held, onCall, hasSessions = true, list = () => 200 } = options
   const calls: string[] = []
   const methods: string[] = []
   let pings = 0
+  let lists = 0
+  let description = 'Adds a note'
   let sessions = new Set<string>()
   const server = await listen(async (request, body, response) => {
     const json = (status: number, value: object, headers: Record<string, string> = {}) =>
@@ -77,11 +92,14 @@ export async function startSessionServer(
       const session = `session-${sessions.size}-${performance.now()}`
       sessions.add(session)
       const serverInfo = { name: 'sessions', version: '1' }
-      return result({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo }, { 'mcp-session-id': session })
+      return result(
+        { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo },
+        hasSessions ? { 'mcp-session-id': session } : {},
+      )
     }
     if (method === 'server/discover')
       return void json(unknownStatus, { jsonrpc: '2.0', id, error: { code: -32601, message: 'unknown method' } })
-    if (!sessions.has(String(request.headers['mcp-session-id'])))
+    if (hasSessions && !sessions.has(String(request.headers['mcp-session-id'])))
       return void json(404, { jsonrpc: '2.0', id, error: { code: -32001, message: 'Session not found' } })
     if (id === undefined) return void response.writeHead(202).end()
     if (method === 'ping') {
@@ -90,7 +108,11 @@ export async function startSessionServer(
       return status === 200 ? result({}) : void json(status, {}, { 'retry-after': '0' })
     }
     const names = ['hold', 'note', 'moved', 'broken', 'slow', 'forbidden', 'limited', 'busy', 'cut', 'flood', 'spoil']
-    if (method === 'tools/list') return result({ tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })) })
+    const tools = names.map((name) => ({ name, inputSchema: { type: 'object' }, ...(name === 'note' && { description }) }))
+    if (method === 'tools/list') {
+      const status = await list(++lists)
+      return status === 200 ? result({ tools }) : void json(status, {})
+    }
     calls.push(params.name)
     onCall?.()
     if (params.name === 'hold') await held
@@ -122,6 +144,11 @@ export async function startSessionServer(
     forget: () => {
       sessions = new Set()
     },
+    describe: (other) => {
+      description = other
+    },
+    // It has no stream for notices.
+    notify: () => {},
   }
 }
 
@@ -129,10 +156,11 @@ export async function startSessionServer(
 export async function startModernServer(): Promise<HttpMcp> {
   const calls: string[] = []
   const methods: string[] = []
+  let description = 'Adds a note'
   const handler = createMcpHandler(
     () => {
       const server = new McpServer({ name: 'modern', version: '2' })
-      server.registerTool('note', { inputSchema: z.object({ text: z.string() }) }, ({ text: words }) => {
+      server.registerTool('note', { description, inputSchema: z.object({ text: z.string() }) }, ({ text: words }) => {
         calls.push('note')
         return { content: [{ type: 'text', text: `noted ${words}` }] }
       })
@@ -155,8 +183,21 @@ export async function startModernServer(): Promise<HttpMcp> {
     if (body !== '') methods.push(JSON.parse(body).method)
     const answer = await handler.fetch(new Request(`http://127.0.0.1${request.url}`, { method, headers, ...(body !== '' && { body }) }))
     response.writeHead(answer.status, Object.fromEntries(answer.headers))
-    if (answer.body) Readable.fromWeb(answer.body as ReadableStream).pipe(response)
+    // A stream whose connection is cut fails.
+    if (answer.body)
+      Readable.fromWeb(answer.body as ReadableStream)
+        .on('error', () => {})
+        .pipe(response)
     else response.end()
   })
-  return { ...server, calls, methods, forget: () => {} }
+  return {
+    ...server,
+    calls,
+    methods,
+    forget: () => {},
+    describe: (other) => {
+      description = other
+    },
+    notify: () => handler.notify.toolsChanged(),
+  }
 }

@@ -92,6 +92,7 @@ function call(id: number | string | undefined, name: string, args: Record<string
   if (file !== '') appendFileSync(`${file}.calls`, `${JSON.stringify({ name, args })}\n`)
   if (name === 'die') process.exit(1)
   if (name === 'hang') return
+  if (name === 'babble') setInterval(() => write({ method: 'notifications/tools/list_changed' }), 10)
   if (name === 'ask') {
     // The server's own request in the middle of the call.
     asked = id
