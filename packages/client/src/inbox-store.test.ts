@@ -11,14 +11,15 @@ const page = (items: unknown[]) => ({ items, nextCursor: null })
 
 /** An inbox whose stream and list the test holds in its hands. */
 async function startInbox(first: Action[]) {
-  const state = { list: first, stream: undefined as ServerResponse | undefined, seq: 0, refuse: [] as string[] }
+  const one = sampleAction({ state: 'approved', updatedAt: '2026-11-21T10:01:00.000Z' })
+  const state = { list: first, one, stream: undefined as ServerResponse | undefined, seq: 0, refuse: [] as string[] }
   const routes: Record<string, Route> = {
     'GET /api/actions': (request, response) => {
       const wanted = new URL(request.url ?? '', 'http://inbox').searchParams.get('state')
       json(response, page(state.list.filter((action) => action.state === wanted)))
     },
     'GET /api/actions/act_3': (_, response) => json(response, sampleAction({ id: 'act_3', state: 'outcome_unknown' })),
-    'GET /api/actions/act_1': (_, response) => json(response, sampleAction({ state: 'approved', updatedAt: '2026-11-21T10:01:00.000Z' })),
+    'GET /api/actions/act_1': (_, response) => json(response, state.one),
     'GET /api/events': (_, response) => {
       startStream(response)
       state.stream = response
@@ -58,6 +59,48 @@ test('the inbox lists what waits, hears of more, and keeps what was decided else
   expect(lingers).toHaveLength(1)
   lingers[0]?.()
   expect(store.get().items.map((action) => action.id)).toEqual(['act_2'])
+  store.close()
+})
+
+test('an action that runs for long is listed until its end, and 5 s more, where somebody keeps it', async () => {
+  const { server, state, store, lingers } = await startInbox([sampleAction(), sampleAction({ id: 'act_2' })])
+  await using _ = server
+  let seq = 7
+  const move = (proposalId: string, to: Action['state'], minute: number) => {
+    const data = { proposalId, state: to, revision: 1, updatedAt: `2026-11-21T10:0${minute}:00.000Z` } as const
+    state.stream?.write(frame({ type: 'action_update', seq: seq++, data }))
+  }
+  const states = () => store.get().items.map(({ state }) => state)
+  const release = store.keep('act_1')
+  move('act_1', 'approved', 2)
+  move('act_2', 'approved', 2)
+  await until(store, ({ waiting }) => waiting === 0)
+  expect(lingers).toHaveLength(1)
+  lingers[0]?.()
+  expect(store.get().items.map(({ id }) => id)).toEqual(['act_1'])
+  move('act_1', 'executing', 3)
+  await until(store, () => states()[0] === 'executing')
+  move('act_1', 'failed', 4)
+  await until(store, () => states()[0] === 'failed')
+  expect(lingers).toHaveLength(1)
+  release()
+  expect(states()).toEqual(['failed'])
+  lingers[1]?.()
+  expect(states()).toEqual([])
+  store.close()
+})
+
+test('of an action that somebody keeps, the inbox learns after a cut how it ended meanwhile', async () => {
+  const { server, state, store } = await startInbox([sampleAction()])
+  await using _ = server
+  store.keep('act_1')
+  const data = { proposalId: 'act_1', state: 'approved', revision: 1, updatedAt: '2026-11-21T10:00:30.000Z' } as const
+  state.stream?.write(frame({ type: 'action_update', seq: 7, data }))
+  await until(store, ({ waiting }) => waiting === 0)
+  state.list = []
+  state.one = sampleAction({ state: 'failed', updatedAt: '2026-11-21T10:01:00.000Z' })
+  state.stream?.destroy()
+  await until(store, ({ items }) => items[0]?.state === 'failed')
   store.close()
 })
 

@@ -35,6 +35,11 @@ export type InboxStore = Store<InboxSnapshot> & {
   listMore(): Promise<void>
   /** Takes in actions that were read elsewhere, such as by a search, and keeps those that need a person current like the others. */
   include(actions: readonly Action[]): void
+  /**
+   * Keeps an action listed and current although it needs no person any more, such as one that runs, until the returned function is called;
+   * the 5 s begin then. Does nothing for an action that is not listed.
+   */
+  keep(actionId: string): () => void
 }
 
 const LINGER_MS = 5_000
@@ -106,6 +111,8 @@ class Inbox implements InboxStore {
   /** True when a list that is being read may miss what a reset was about. */
   #isListOld = false
   readonly #held = new Map<string, Action>()
+  /** How many callers keep each action, by its id. */
+  readonly #kept = new Map<string, number>()
   /** Since when actions that are not held need no person: an answer that was on its way then must not bring them back. */
   readonly #settled = new Map<string, Version>()
 
@@ -154,7 +161,7 @@ class Inbox implements InboxStore {
     const ids = new Set(listed.map((action) => action.id))
     this.#keep(listed)
     this.#set({ more: this.#hasMore(), loaded: true })
-    for (const action of [...this.#held.values()]) if (needsPerson(action) && !ids.has(action.id)) await this.#fetchAction(action.id)
+    for (const action of [...this.#held.values()]) if (this.#isFollowed(action) && !ids.has(action.id)) await this.#fetchAction(action.id)
   }
 
   /** Many resets may come at once, such as when somebody decides all that their delegate holds: one list at a time, and one behind it. */
@@ -198,6 +205,17 @@ class Inbox implements InboxStore {
   }
 
   readonly include = (actions: readonly Action[]): void => this.#keep(actions)
+
+  readonly keep = (actionId: string): (() => void) => {
+    this.#kept.set(actionId, (this.#kept.get(actionId) ?? 0) + 1)
+    this.#linger(actionId)
+    return () => {
+      const others = (this.#kept.get(actionId) ?? 0) - 1
+      if (others > 0) this.#kept.set(actionId, others)
+      else this.#kept.delete(actionId)
+      this.#linger(actionId)
+    }
+  }
 
   async #listOlder(): Promise<void> {
     for (const kind of ['proposed', 'outcome_unknown'] as const) {
@@ -265,7 +283,7 @@ class Inbox implements InboxStore {
   /** Takes in a changed action; when the event alone does not say enough, fetches it where it may need a person. */
   #change(actionId: string, changed: Action | undefined, mayNeedPerson: boolean): void {
     if (changed !== undefined) this.#hold([changed])
-    else if (mayNeedPerson) void this.#retry(() => this.#fetchAction(actionId))
+    else if (mayNeedPerson || this.#kept.has(actionId)) void this.#retry(() => this.#fetchAction(actionId))
     else this.#drop(actionId)
   }
 
@@ -279,17 +297,27 @@ class Inbox implements InboxStore {
   #hold(actions: readonly Action[]): void {
     const changed = actions.filter((action) => action !== this.#held.get(action.id))
     for (const action of changed) {
-      const { id } = action
-      this.#held.set(id, action)
-      if (needsPerson(action)) {
-        this.#lingering.get(id)?.()
-        this.#lingering.delete(id)
-      } else if (!this.#lingering.has(id)) {
-        const cancel = this.#schedule(() => this.#drop(id), LINGER_MS)
-        this.#lingering.set(id, cancel)
-      }
+      this.#held.set(action.id, action)
+      this.#linger(action.id)
     }
     this.#show(new Set(changed.map(({ id }) => id)))
+  }
+
+  #isFollowed(action: Action): boolean {
+    return needsPerson(action) || this.#kept.has(action.id)
+  }
+
+  /** Has a held action leave after a while, or stay. */
+  #linger(actionId: string): void {
+    const action = this.#held.get(actionId)
+    if (action === undefined || this.#closing.signal.aborted) return
+    if (this.#isFollowed(action)) {
+      this.#lingering.get(actionId)?.()
+      this.#lingering.delete(actionId)
+    } else if (!this.#lingering.has(actionId)) {
+      const cancel = this.#schedule(() => this.#drop(actionId), LINGER_MS)
+      this.#lingering.set(actionId, cancel)
+    }
   }
 
   #noteSettled(actionId: string, { revision, updatedAt }: Version): void {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Action, Delegation, Principal } from '@countersign/client'
 import type { Route } from '@playwright/test'
 import { expect, test } from 'vitest'
-import { serve, startStream } from '../../../client/src/testing/log-server.ts'
+import { frame, serve, startStream } from '../../../client/src/testing/log-server.ts'
 import { ADA, ago, sampleAction } from '../testing/actions.ts'
 import { holdScripts, openPage, page, prepareCardPages } from '../testing/card-page.ts'
 
@@ -128,6 +128,68 @@ test('a card that is open stays, whatever is read after it', async () => {
   expect(await reason.evaluate((field) => field === document.activeElement)).toBe(true)
   await page.getByRole('button', { name: 'Show more (209)' }).click()
   await page.getByRole('button', { name: 'Show more (160)' }).waitFor()
+})
+
+test('a card whose action runs for long stays until somebody closes it, says that it failed, and gives the focus to the title', async () => {
+  let stream: ServerResponse | undefined
+  await using server = await serve({
+    'GET /api/events': (_, response) => {
+      stream = response
+      startStream(response)
+    },
+  })
+  await openInbox([(route) => route.continue({ url: `${server.baseUrl}/api/events` })])
+  await page.clock.install()
+  let seq = 1
+  const move = (state: Action['state']) => {
+    const data = { proposalId: sampleAction().id, state, revision: 1, updatedAt: ago(-seq) }
+    stream?.write(frame({ type: 'action_update', seq: seq++, data }))
+  }
+  const card = page.locator('.cs-inbox').getByRole('article', { name: sampleAction().description })
+  const close = page.getByRole('button', { name: `Close: ${sampleAction().description}` })
+  await row().click()
+  await card.waitFor()
+  expect(await close.count()).toBe(0)
+  move('approved')
+  move('executing')
+  await close.waitFor()
+  await page.clock.runFor(10_000)
+  move('failed')
+  await page.clock.runFor(1_000)
+  const alarm = page.locator('.cs-inbox [aria-live=assertive]')
+  await expect.poll(() => alarm.textContent()).toContain(sampleAction().description)
+  await page.clock.runFor(10_000)
+  await card.getByRole('button', { name: /^Retry/ }).waitFor()
+  await close.click()
+  expect(await page.getByRole('heading', { name: 'Approvals' }).evaluate((title) => title === document.activeElement)).toBe(true)
+  await page.clock.runFor(10_000)
+  await page.getByText('Nothing waits for you.').waitFor()
+})
+
+test('a card that goes with the focus gives it to the title of the inbox, and an approval is announced with keys only where they act', async () => {
+  let stream: ServerResponse | undefined
+  await using server = await serve({
+    'GET /api/events': (_, response) => {
+      stream = response
+      startStream(response)
+    },
+  })
+  await openInbox([(route) => route.continue({ url: `${server.baseUrl}/api/events` })])
+  await page.clock.install()
+  await row().click()
+  const card = page.locator('.cs-inbox').getByRole('article', { name: sampleAction().description })
+  await expect.poll(() => card.evaluate((element) => element === document.activeElement)).toBe(true)
+  const data = { proposalId: sampleAction().id, state: 'declined', revision: 1, updatedAt: ago(-1) } as const
+  stream?.write(frame({ type: 'action_update', seq: 1, data }))
+  const finance = { ...forFinance, id: 'act_finance', description: 'Pay the invoice', createdAt: ago(-2), updatedAt: ago(-2) }
+  stream?.write(frame({ type: 'action_proposed', seq: 2, data: { proposal: finance } }))
+  await page.getByRole('button', { name: /^Pay the invoice/ }).waitFor()
+  await page.clock.runFor(10_000)
+  await card.waitFor({ state: 'detached' })
+  expect(await page.getByRole('heading', { name: 'Approvals' }).evaluate((title) => title === document.activeElement)).toBe(true)
+  const polite = page.locator('.cs-inbox [aria-live=polite]')
+  await expect.poll(() => polite.textContent()).toContain('Approval needed: Pay the invoice')
+  expect(await polite.textContent()).not.toContain('press A')
 })
 
 test('where the form for edits cannot be loaded, the card says so, and page and card stand', async () => {

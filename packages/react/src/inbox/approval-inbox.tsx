@@ -1,13 +1,14 @@
 import type { Action, ApiError, Client, InboxStore, Principal } from '@countersign/client'
-import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, Suspense, useEffect, useRef, useState } from 'react'
 import { CardAnnouncer } from '../announcer.tsx'
 import { ApprovalCard } from '../approval-card.tsx'
 import type { EditorSlot } from '../edit-section.tsx'
 import { useStore } from '../hooks.ts'
 import { lazyPart } from '../lazy-part.tsx'
-import { askedBy } from '../may-decide.ts'
+import { askedBy, whyNot } from '../may-decide.ts'
 import { showInvisible, useMarks } from '../show-text.ts'
 import { agoText } from '../time.ts'
+import { useKeepFocus } from '../use-keep-focus.ts'
 import { useTick } from '../use-tick.ts'
 import { namesOf, PAUSED_WORDS, RISK_WORDS, STATE_WORDS } from '../words.ts'
 import { useDecision } from './use-decision.ts'
@@ -47,13 +48,16 @@ const MOST_ROWS = 10_000
 export function ApprovalInbox(props: ApprovalInboxProps) {
   const opened = useOpenInbox(props.client)
   const Heading = `h${props.headingLevel ?? 2}` as const
+  const heading = useRef<HTMLHeadingElement>(null)
   return (
     <section className="cs-inbox" data-state={opened.state}>
-      <Heading className="cs-inbox-title">{props.title ?? 'Approvals'}</Heading>
+      <Heading ref={heading} tabIndex={-1} className="cs-inbox-title">
+        {props.title ?? 'Approvals'}
+      </Heading>
       {opened.state === 'opening' ? <p className="cs-note">Loading…</p> : null}
       {opened.state === 'failed' ? <Failure error={opened.error} onRetry={opened.retry} /> : null}
       {opened.state === 'open' ? (
-        <OpenInbox {...props} store={opened.store} me={opened.me} standsFor={opened.standsFor} onRetry={opened.retry} />
+        <OpenInbox {...props} store={opened.store} me={opened.me} standsFor={opened.standsFor} onRetry={opened.retry} heading={heading} />
       ) : null}
     </section>
   )
@@ -68,7 +72,13 @@ const Failure = ({ error, onRetry }: { error: ApiError | undefined; onRetry: () 
   </p>
 )
 
-type OpenInboxProps = ApprovalInboxProps & { store: InboxStore; me: Principal | null; standsFor: readonly Principal[]; onRetry: () => void }
+type OpenInboxProps = ApprovalInboxProps & {
+  store: InboxStore
+  me: Principal | null
+  standsFor: readonly Principal[]
+  onRetry: () => void
+  heading: RefObject<HTMLElement | null>
+}
 
 function OpenInbox({ store, onRetry, empty = 'Nothing waits for you.', ...props }: OpenInboxProps) {
   const state = useStore(store)
@@ -83,18 +93,26 @@ function OpenInbox({ store, onRetry, empty = 'Nothing waits for you.', ...props 
   const shown = items.filter(({ id }, at) => at < limit || open.has(id))
   const left = items.length - shown.length
   const nowMs = useNow()
+  const { me, standsFor, shortcuts = true } = props
+  const hasKeys = (action: Action) => shortcuts && whyNot(action, me, standsFor) === null
   return (
     <>
       <p className="cs-note">{loaded ? `${waiting}${more ? '+' : ''} waiting` : 'Loading…'}</p>
       {connection.kind === 'live' || failure !== null ? null : <p role="status">{PAUSED_WORDS[connection.kind]}</p>}
       {failure === null ? null : <Failure error={failure} onRetry={onRetry} />}
-      <CardAnnouncer actions={items} loaded={loaded} />
+      <CardAnnouncer actions={items} loaded={loaded} hasKeys={hasKeys} />
       {loaded && !more && items.length === 0 ? <p>{empty}</p> : null}
       <ul className="cs-rows">
         {shown.map((action) => (
           <li key={action.id}>
             {open.has(action.id) ? (
-              <InboxCard {...props} action={action} connection={connection.kind} />
+              <InboxCard
+                {...props}
+                store={store}
+                action={action}
+                connection={connection.kind}
+                onClose={() => setOpen((before) => new Set([...before].filter((id) => id !== action.id)))}
+              />
             ) : (
               <InboxRow action={action} nowMs={nowMs} onOpen={() => setOpen((before) => new Set(before).add(action.id))} />
             )}
@@ -138,18 +156,27 @@ function InboxRow({ action, nowMs, onOpen }: { action: Action; nowMs: number; on
   )
 }
 
-type InboxCardProps = Omit<ApprovalInboxProps, 'title' | 'empty'> & {
+type InboxCardProps = Omit<OpenInboxProps, 'title' | 'empty' | 'onRetry'> & {
   action: Action
-  me: Principal | null
-  standsFor: readonly Principal[]
+  onClose: () => void
   connection: Parameters<typeof ApprovalCard>[0]['connection']
 }
 
 const BELOW = { 2: 3, 3: 4, 4: 5, 5: 6 } as const
 
-/** Takes the focus from the row that opened it, as a whole: no button of it is pressed by a second Enter. */
-function InboxCard({ client, action, me, standsFor, connection, editor, shortcuts = true, headingLevel = 2 }: InboxCardProps) {
+/** What was approved and has not ended well. The inbox would leave it out after 5 s, and how it ended as well. */
+const STAYS: readonly Action['state'][] = ['approved', 'executing', 'failed']
+
+/**
+ * Takes the focus from the row that opened it, as a whole: no button of it is pressed by a second Enter. A card that goes with the focus
+ * gives it to the heading of the inbox.
+ */
+function InboxCard({ client, store, heading, onClose, ...props }: InboxCardProps) {
+  const { action, me, standsFor, connection, editor, shortcuts = true, headingLevel = 2 } = props
   const place = useRef<HTMLDivElement>(null)
+  const stays = STAYS.includes(action.state)
+  useEffect(() => (stays ? store.keep(action.id) : undefined), [store, action.id, stays])
+  useKeepFocus(place, () => heading.current?.focus())
   useEffect(() => place.current?.querySelector<HTMLElement>('.cs-card')?.focus(), [])
   return (
     <div ref={place}>
@@ -170,6 +197,11 @@ function InboxCard({ client, action, me, standsFor, connection, editor, shortcut
         }
         {...useDecision(client, action, me)}
       />
+      {stays ? (
+        <button type="button" className="cs-button cs-small" aria-label={`Close: ${showInvisible(action.description)}`} onClick={onClose}>
+          Close
+        </button>
+      ) : null}
     </div>
   )
 }
