@@ -66,6 +66,15 @@ const withoutBold = (text: string): string => text.replaceAll(/\*\*(\S[^*\n]*)\*
 /** A text as one line. Nothing of it is left out: the page cuts it where the line ends. */
 const oneLine = (text: string): string => text.trim().replaceAll(/[\r\n]+/g, ' ')
 
+/** Pages of entries, the newest first, with the newest entries as they were read last at their beginning. */
+export function withNewest<Page extends { items: TimelineEntry[] }>(pages: readonly Page[], newest: readonly TimelineEntry[]): Page[] {
+  const ids = new Set(newest.map(({ message }) => message.id))
+  return pages.map((page, at) => ({
+    ...page,
+    items: [...(at === 0 ? newest : []), ...page.items.filter(({ message }) => !ids.has(message.id))],
+  }))
+}
+
 /** Joins pages and the newest page as it was read last: each message once, in its place. */
 export function joined(pages: readonly (readonly TimelineEntry[])[]): TimelineEntry[] {
   const byId = new Map<string, TimelineEntry>()

@@ -93,6 +93,20 @@ test('of a thousand steps only those in sight are drawn, and new ones come in at
   await page.close()
 })
 
+test('a line that came while the timeline was open stays, however many come after it and however many at once', async () => {
+  stored = 10
+  const page = await browser.newPage({ viewport: { width: 1_100, height: 700 }, locale: 'en-GB' })
+  page.setDefaultTimeout(280_000)
+  await page.goto(`${server.url}/sessions/ses_long/timeline`)
+  const count = page.getByTestId('timeline-count')
+  await count.getByText('10 lines').waitFor()
+  for (const lines of [40, 80, 120, 300]) {
+    stored = lines
+    await expect.poll(() => count.textContent()).toBe(`${lines} lines`)
+  }
+  await page.close()
+})
+
 test('what happened on another day says which, in the timeline and in the story of an action', async () => {
   stored = STEPS
   const page = await openPage(1_100, T0 + 3_600_000)
