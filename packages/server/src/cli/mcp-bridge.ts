@@ -1,5 +1,5 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { JSONRPCMessage } from '@modelcontextprotocol/server'
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 
 /** The server that receives a client's messages. */
@@ -9,6 +9,17 @@ export interface BridgeTarget {
   key: string
   /** Called with messages that are of no use to the client. */
   complain(message: string): void
+}
+
+/** The pauses before the stream of notices is opened again. A server that is being upgraded may be away for minutes. */
+const FIRST_RETURN_MS = 1_000
+const LAST_RETURN_MS = 30_000
+
+/** What only tests change. */
+interface BridgeOptions {
+  /** Default: standard input and output. */
+  client?: Transport
+  firstReturnMs?: number
 }
 
 /** A client on standard input and output, connected to `/mcp` of a server. */
@@ -28,9 +39,14 @@ interface Pending {
  * Passes every message on unchanged, and the answers back. It decides nothing and stores nothing: the server knows the state of every call,
  * so that neither end loses anything with this process.
  */
-export async function openBridge({ url, key, complain }: BridgeTarget): Promise<Bridge> {
-  const client = new StdioServerTransport()
-  const server = new StreamableHTTPClientTransport(url, { requestInit: { headers: { authorization: `Bearer ${key}` } } })
+export async function openBridge(
+  { url, key, complain }: BridgeTarget,
+  { client = new StdioServerTransport(), firstReturnMs = FIRST_RETURN_MS }: BridgeOptions = {},
+): Promise<Bridge> {
+  const server = serverTransport({ url, key }, firstReturnMs, () => {
+    // What changed while nothing could be told is not told on a new stream, and after a restart the tools may be others.
+    client.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' }).catch(() => close())
+  })
   const pending = new Map<string | number, Pending>()
   const ended = Promise.withResolvers<void>()
 
@@ -84,6 +100,38 @@ export async function openBridge({ url, key, complain }: BridgeTarget): Promise<
   await server.start()
   await client.start()
   return { ended: ended.promise, close }
+}
+
+/**
+ * Returns the transport to the server. The stream of notices that clients of the older protocol versions listen to is opened again for as
+ * long as the client is there: requests go on to work without it, so nobody would notice that it is gone.
+ * @param onReopened Called whenever the stream was opened again.
+ */
+function serverTransport(
+  { url, key }: Pick<BridgeTarget, 'url' | 'key'>,
+  firstReturnMs: number,
+  onReopened: () => void,
+): StreamableHTTPClientTransport {
+  let streams = 0
+  return new StreamableHTTPClientTransport(url, {
+    requestInit: { headers: { authorization: `Bearer ${key}` } },
+    async fetch(input, init) {
+      const response = await fetch(input, init)
+      if (init?.method === 'GET' && response.ok && streams++ > 0) onReopened()
+      return response
+    },
+    reconnectionOptions: {
+      maxRetries: Number.MAX_SAFE_INTEGER,
+      initialReconnectionDelay: firstReturnMs,
+      maxReconnectionDelay: LAST_RETURN_MS,
+      reconnectionDelayGrowFactor: 1.5,
+    },
+    // The pause that the server asks for does not grow by itself.
+    reconnectionScheduler: (reconnect, delayMs, attempts) => {
+      const timer = setTimeout(reconnect, Math.min(Math.max(delayMs, firstReturnMs * 1.5 ** attempts), LAST_RETURN_MS))
+      return () => clearTimeout(timer)
+    },
+  })
 }
 
 function idOfCancelled(message: JSONRPCMessage): string | number | undefined {
