@@ -299,10 +299,27 @@ test('a server that restarts while people think is found again, and the call run
 
 test('an output that JSON cannot carry does not lose the effect: the program keeps it, and the server knows that it succeeded', async () => {
   await using desk = await openGateServer()
-  const { readOrder } = gate(desk.client, { readOrder: () => ({ total: 12n }) })
+  const circle: { total: number; self?: object } = { total: 12 }
+  circle.self = circle
+  const { readOrder } = gate(desk.client, { readOrder: () => circle })
   const answer = await readOrder({ order: 'ORD-1' })
-  expect(answer).toMatchObject({ status: 'succeeded', output: { total: 12n } })
+  expect(answer.output).toBe(circle)
   expect((await desk.all())[0]).toMatchObject({ state: 'succeeded', result: { note: expect.stringContaining('could not be passed on') } })
+})
+
+test('an id of 64 bits in an output is recorded as its text, and the same call again gets the rest of it', async () => {
+  await using desk = await openGateServer()
+  const ran: unknown[] = []
+  const output = { id: 1152921504606846977n, order: 'ORD-1' }
+  const readOnce = (order: unknown) => {
+    ran.push(order)
+    return output
+  }
+  const { readOrder } = gate(desk.client, { readOrder: readOnce })
+  const call = { toolCallId: 'call_1' }
+  expect(await readOrder({ order: 'ORD-1' }, call)).toMatchObject({ status: 'succeeded', output })
+  expect(await readOrder({ order: 'ORD-1' }, call)).toMatchObject({ output: { id: '1152921504606846977', order: 'ORD-1' } })
+  expect(ran).toHaveLength(1)
 })
 
 test('a tool that the server itself carries out is not run here: the answer is what the server did', async () => {

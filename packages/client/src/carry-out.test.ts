@@ -378,6 +378,15 @@ test('an answer that the server cannot take does not lose the effect', async () 
   expect(new Set(scene.toldUnder()).size).toBe(2)
 })
 
+test('a long number or half a character in what code returns is told as text, and the rest of the result with it', async () => {
+  await using scene = await open({ claim: () => ({ request: null }) })
+  const half = String.fromCharCode(0xd83d)
+  const returned = { id: 1152921504606846977n, sum: 2 ** 60, name: `a${half}`, order: 'A', days: [-(2 ** 54), 3] }
+  await scene.run({ perform: () => returned })
+  const output = { id: '1152921504606846977', sum: '1152921504606847000', name: 'a\u{fffd}', order: 'A', days: ['-18014398509481984', 3] }
+  expect(scene.told()).toEqual([{ epoch: 3, output }])
+})
+
 test('a tool in code is carried out here; without its code nothing is done, and a break leaves the outcome unknown', async () => {
   const inCode = { claim: () => ({ request: null }) }
   await using done = await open(inCode)

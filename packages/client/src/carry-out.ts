@@ -142,13 +142,20 @@ async function runCode(perform: NonNullable<CarryOutOptions['perform']>, claim: 
 
 const NOT_PASSED_ON = { note: 'It was carried out; its answer could not be passed on.' }
 
-/** A result as JSON carries it. One that cannot be written down (a circle, a bigint) does not take the effect back. */
+/** A result as JSON carries it. One that cannot be written down (a circle) does not take the effect back. */
 function asJson(output: unknown): unknown {
+  const spell = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value)
   try {
-    return JSON.parse(JSON.stringify(output) ?? 'null')
+    return JSON.parse(JSON.stringify(output, spell) ?? 'null', keepWhole)
   } catch {
     return NOT_PASSED_ON
   }
+}
+
+/** One such number or half a character, which the server does not take, must not cost the rest: numbers become their text, as in answers of services. */
+function keepWhole(_: string, value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed()
+  return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER ? String(value) : value
 }
 
 /** Tells the server until it has heard, however long that takes: nobody else knows. */
