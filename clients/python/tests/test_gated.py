@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import unittest
 from collections.abc import Callable
 from typing import Any
@@ -157,6 +158,44 @@ class Gated(unittest.TestCase):
         self.assertEqual(self.effects.all, ["ORD-1 400"])
         self.assertEqual(server.action(action["id"])["arguments"], {"order_id": "ORD-1", "cents": 400})
 
+    def test_a_model_is_told_which_other_arguments_ran(self) -> None:
+        for attempt in ("first", "again"):
+            refund = self.refund(on_refusal="text").with_key("edited")
+            calling = InThread(lambda refund=refund: refund("ORD-1", 50_000))
+            if attempt == "first":
+                server.approve(self.inbox.proposed()["id"], arguments={"order_id": "ORD-1", "cents": 400})
+            text = calling.result()
+            self.assertRegex(text, r'^{"refunded":400} Note: .* changed the arguments before approving\.')
+            self.assertIn('{"cents":400,"order_id":"ORD-1"}', text)
+        self.assertEqual(self.effects.all, ["ORD-1 400"])
+
+    def test_a_model_is_told_which_other_arguments_ran_where_the_server_does_not_take_the_result(self) -> None:
+        def refund(order_id: str, cents: int) -> str:
+            return "x" * 3_000_000
+
+        calling = InThread(lambda: loosely_gated(self.client, tool="shop.refund", on_refusal="text")(refund)("ORD-1", 500))
+        server.approve(self.inbox.proposed()["id"], arguments={"order_id": "ORD-1", "cents": 400})
+        self.assertRegex(calling.result(), r'^x{3000000} Note: .*"cents":400')
+
+    def test_a_model_is_told_which_other_arguments_a_call_of_unknown_outcome_had(self) -> None:
+        failing = self.failing(ValueError("x")).with_key("edited and lost")
+        calling = InThread(lambda: failing("ORD-1", 500))
+        server.approve(self.inbox.proposed()["id"], arguments={"order_id": "ORD-1", "cents": 400})
+        self.assertRaises(ValueError, calling.result)
+        text = self.refund(on_refusal="text").with_key("edited and lost")("ORD-1", 500)
+        self.assertRegex(text, r'^It is not known whether .*"cents":400')
+
+    def test_a_program_that_is_told_nothing_in_words_gets_its_value_and_a_warning_that_names_what_people_changed(self) -> None:
+        logging.disable(logging.NOTSET)
+        self.addCleanup(logging.disable, logging.WARNING)
+        calling = InThread(lambda: self.refund()("ORD-1", 500))
+        action = self.inbox.proposed()
+        with self.assertLogs("countersign", "WARNING") as logs:
+            server.approve(action["id"], arguments={"order_id": "ORD-1", "cents": 400})
+            self.assertEqual(calling.result(), {"refunded": 400})
+        words = f"shop.refund ({action['id']}) ran with other arguments: people changed cents."
+        self.assertEqual([record.getMessage() for record in logs.records], [words])
+
     def test_an_argument_that_nobody_edited_reaches_the_function_as_it_was_given(self) -> None:
         given = Named("ORD-1")
         received: list[object] = []
@@ -227,10 +266,40 @@ class Gated(unittest.TestCase):
             self.assertTrue(action["error"]["message"].startswith("ValueError"), action["error"])
 
     def test_a_result_that_cannot_be_recorded_is_returned_and_the_outcome_is_recorded(self) -> None:
-        for result in (object(), float("nan"), "x" * 3_000_000, {1: "a", "1": "b"}, 2**80, "\ud800"):
+        for result in (object(), float("nan"), "x" * 3_000_000, {1: "a", "1": "b"}, {"\ud800": 1, "\ud801": 2}):
             with self.subTest(type(result).__name__):
                 self.assertIs(self.returning(result)("ORD-1"), result)
                 self.assertEqual(server.action(self.inbox.proposed()["id"], until="settled")["state"], "succeeded")
+
+    def test_a_long_number_or_half_a_character_in_a_result_is_recorded_as_text_and_the_same_call_gets_the_rest(self) -> None:
+        result = {"id": 2**60 + 1, "sum": 1e20, "name\ud800": ["a\ud83d", -(2**53), 2**53 - 1, True], "order": "ORD-long"}
+        calls: list[str] = []
+
+        def get_order(order_id: str) -> object:
+            calls.append(order_id)
+            return result
+
+        keyed = loosely_gated(self.client, tool="shop.getOrder", key=lambda order_id: order_id)(get_order)
+        recorded = {
+            **{"id": "1152921504606846977", "sum": "1e+20", "order": "ORD-long"},
+            "name\ufffd": ["a\ufffd", "-9007199254740992", 2**53 - 1, True],
+        }
+        self.assertIs(keyed("ORD-long"), result)
+        self.assertEqual(keyed("ORD-long"), recorded)
+        self.assertEqual(server.action(self.inbox.proposed()["id"])["result"], recorded)
+        self.assertEqual(calls, ["ORD-long"])
+
+    def test_an_argument_that_no_server_takes_is_a_text_that_names_it(self) -> None:
+        for order_id, cents, words in (
+            ("ORD-1", 2**60, "cents has a number beyond ±9007199254740991"),
+            ("a\ud800", 1, "order_id has half of a character"),
+        ):
+            text = self.refund(on_refusal="text")(order_id, cents)
+            self.assertEqual(text, f"This was not done: {words}, which cannot be passed on.")
+            with self.assertRaises(ApiError) as raised:
+                self.refund()(order_id, cents)
+            self.assertEqual(raised.exception.code, "bad_request")
+        self.assertEqual(self.effects.all, [])
 
     def test_to_json_makes_the_recorded_result_and_the_caller_gets_the_value_itself(self) -> None:
         @gated(self.client, tool="shop.getOrder", to_json=lambda orders: sorted(orders))

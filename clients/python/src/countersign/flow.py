@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar, cast
 from .actions import Action, Claim, Effect, FaultKind, Json
 from .calls import Calls, new_key
 from .errors import ApiError, CallFailed, NotApproved, NothingDone, OutcomeUnknown, ToolMismatch
+from .fit import fit
 
 R = TypeVar("R")
 
@@ -45,15 +46,23 @@ class Work(Generic[R]):
     raised: list[Exception] = field(default_factory=list[Exception])
 
 
-async def perform(calls: Calls, work: Work[R]) -> R | Json:
+@dataclass(frozen=True)
+class Done(Generic[R]):
+    """What the function returned, or the recorded result where the call had run before."""
+
+    value: R | Json
+    #: As it ended; as it was claimed where the server did not take the value.
+    action: Action
+
+
+async def perform(calls: Calls, work: Work[R]) -> Done[R]:
     """Proposes, waits, claims, carries out and reports.
 
-    :returns: What the function returned, or the recorded result where the call had run before.
     :raises NotApproved, CallFailed, OutcomeUnknown, ToolMismatch, ApiError: And whatever the function raises.
     """
     elapsed, taken = await _obtain(calls, work)
     if isinstance(taken, Action):
-        return _recorded(taken)
+        return Done(_recorded(taken), taken)
     return await _Attempt(calls, work, taken).run(elapsed)
 
 
@@ -158,8 +167,10 @@ class _Attempt(Generic[R]):
         self._calls = calls
         self._work = work
         self._claim = claim
+        #: The answer to the last report.
+        self._told = claim.action
 
-    async def run(self, elapsed: Callable[[], float]) -> R:
+    async def run(self, elapsed: Callable[[], float]) -> Done[R]:
         action = self._claim.action
         hold = self._claim.hold_seconds
         # Counted from before the claim: this clock must never think that the hold lasts longer than the server does.
@@ -180,24 +191,24 @@ class _Attempt(Generic[R]):
             words = f"It was stopped while it ran ({type(stopped).__name__})."
             await self._calls.io.finish(self._last_word(None, ("ambiguous", words), new_key()))
             raise
-        await self._tell_output(value)
-        return value
+        return Done(value, await self._tell_output(value))
 
     async def _unsent(self, kind: FaultKind, why: str) -> CallFailed:
         await self._tell_error(kind, why)
         return CallFailed(self._claim.action, why)
 
-    async def _tell_output(self, value: R) -> None:
+    async def _tell_output(self, value: R) -> Action:
         try:
             output = self._work.to_json(value) if self._work.to_json else cast("Json", value)
-            output = json.loads(json.dumps(output, allow_nan=False))
+            output = fit(json.loads(json.dumps(output, allow_nan=False)))
         except Exception as cause:
             log.warning("The result of %s is not JSON (%s); only that it was carried out is recorded.", self._name, cause)
-            output = _NOTE
-        if await self._tell(output, None):
-            return
-        log.warning("The server does not take the result of %s; only that it was carried out is recorded.", self._name)
+        else:
+            if await self._tell(output, None):
+                return self._told
+            log.warning("The server does not take the result of %s; only that it was carried out is recorded.", self._name)
         await self._tell(_NOTE, None)
+        return self._claim.action
 
     async def _tell_error(self, kind: FaultKind, words: str) -> None:
         if not await self._tell(None, (kind, words)):
@@ -207,7 +218,7 @@ class _Attempt(Generic[R]):
         """Tells the server until it has heard, however long that takes; False when these words are unfit."""
         key = new_key()
         try:
-            await self._send(self._calls, output, fault, key=key, patience=None)
+            self._told = await self._send(self._calls, output, fault, key=key, patience=None)
         except ApiError as error:
             if error.code in _UNFIT:
                 return False

@@ -12,9 +12,11 @@ from typing import Any, Literal, ParamSpec, Protocol, TypeVar, cast, overload
 
 from .actions import Effect, Json
 from .calls import Calls, Connection, new_key
+from .changes import changed, changed_text, ran_with
 from .client import AsyncClient, Client, proposal
 from .errors import ApiError, CallFailed, NotApproved, NothingDone, OutcomeUnknown
-from .flow import Work, perform
+from .fit import unfit
+from .flow import Work, log, perform
 from .io import AsyncioIo, BlockingIo, run_blocking
 from .parameters import Parameters
 from .registration import Registration
@@ -138,7 +140,8 @@ def gated(
     :param register: Registers the tool with the server before its first call, so that the configuration need not declare
         it: ``input``, a JSON Schema of the arguments, and as you like ``description`` (default: the docstring),
         ``describe`` and ``risk``. What it says is shown as not verified, and every call counts as a write.
-    :param on_refusal: ``raise`` raises :class:`NotApproved` and its kin; ``text`` returns a sentence for the model.
+    :param on_refusal: ``raise`` raises :class:`NotApproved` and its kin; ``text`` returns a sentence for the model. Where
+        people changed the arguments, ``text`` returns the recorded result as text, with the arguments that ran.
     :param nothing_done: Exceptions after which nothing was changed for certain, so that the action is ``failed``. After
         any other the outcome of a write is unknown. The function may also raise :class:`NothingDone`.
     :param to_json: Makes the recorded result from what the function returns. Default: the value itself.
@@ -181,13 +184,19 @@ def gated(
             try:
                 if registration is not None:
                     await registration.send(calls)
-                return await perform(calls, work)
+                done = await perform(calls, work)
             except (NotApproved, CallFailed, OutcomeUnknown, ApiError) as refusal:
                 is_own = any(refusal is error for error in work.raised)
-                text = refusal_text(refusal) if on_refusal == "text" and not is_own else None
+                text = refusal_text(refusal, work.body["arguments"]) if on_refusal == "text" and not is_own else None
                 if text is None:
                     raise
                 return text
+            names = changed(done.action, work.body["arguments"])
+            if names and on_refusal == "text":
+                return changed_text(done.action, done.value)
+            if names:
+                log.warning("%s (%s) ran with other arguments: people changed %s.", tool, done.action.id, ", ".join(names))
+            return done.value
 
         if is_async:
 
@@ -210,14 +219,20 @@ def gated(
     return decorate
 
 
-def refusal_text(refusal: NotApproved | CallFailed | OutcomeUnknown | ApiError) -> str | None:
-    """A sentence for a model; None for a trouble with the server, which no model can do anything about."""
+def refusal_text(refusal: NotApproved | CallFailed | OutcomeUnknown | ApiError, asked: Json = None) -> str | None:
+    """A sentence for a model; None for a trouble with the server, which no model can do anything about.
+
+    :param asked: The arguments of the call.
+    """
     if isinstance(refusal, NotApproved) and not refusal.was_approved:
         return f"This was not done, because it was not approved: {refusal.reason}"
     if isinstance(refusal, (NotApproved, CallFailed)):
         return f"This was not done: {refusal.reason}"
     if isinstance(refusal, OutcomeUnknown):
-        return str(refusal)
+        return f"{refusal} {ran_with(refusal.action)}" if changed(refusal.action, asked) else str(refusal)
+    if refusal.code == "bad_request":
+        why = unfit(asked)
+        return None if why is None else f"This was not done: {why}"
     if refusal.code not in _FOR_THE_MODEL:
         return None
     more = [f"{issue.path} {issue.message}".strip() for issue in refusal.issues if issue.message not in refusal.detail]

@@ -95,7 +95,7 @@ class Parameters:
         if own is inspect.Parameter.empty:
             return approved
         try:
-            return own if _is_same(self._json(name, own), approved) else approved
+            return own if is_same(self._json(name, own), approved) else approved
         except TypeError:
             return approved
 
@@ -120,10 +120,10 @@ def _require_text_keys(value: object) -> None:
             _require_text_keys(member)
 
 
-def _is_same(a: Json, b: Json) -> bool:
+def is_same(a: Json, b: Json) -> bool:
     """True for the same JSON: 1 is 1.0, as it is for the server, and not True, as it is for Python."""
     if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_is_same(member, b[key]) for key, member in a.items())
+        return a.keys() == b.keys() and all(is_same(member, b[key]) for key, member in a.items())
     if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(_is_same, a, b))
+        return len(a) == len(b) and all(map(is_same, a, b))
     return isinstance(a, bool) == isinstance(b, bool) and a == b
