@@ -15,7 +15,8 @@ const RECORD_TEXTS: Readonly<Record<AuditKind, string>> = {
   proposed:
     'An action was proposed: `requesters`; `unverified` names what nothing proves, `agent` (its name) and `context`; tool, effect, destination, arguments, definition hash, description, preview; policy verdict, rule and version; `expiresAt`; `cachedFrom`; `context`.',
   repeated: 'The same call came again while the first waits: `timesAsked`, who asked.',
-  impossible: 'A call was refused before any action existed: `tool`, `reason`, `agent`.',
+  impossible:
+    'A call was refused before any action existed: `tool`, `agent`. The reason is told to the agent only, as it may repeat the arguments.',
   voted: `A vote that did not decide yet: ${VOTE}`,
   approved: `The action was approved: ${VOTE}`,
   declined: `The action was declined: ${VOTE}`,

@@ -94,12 +94,10 @@ test('what cannot be done is refused at once with the reason: no card, nothing w
   expect(await server.admin.get('/api/actions')).toMatchObject({ items: [] })
   const rows = (await recordedBy(server)).toReversed()
   expect(rows.map(({ data }: { data: JsonObject }) => data.tool)).toEqual(IMPOSSIBLE.map(([, tool]) => tool))
-  for (const [i, [what, , , why]] of IMPOSSIBLE.entries()) {
-    expect(rows[i], what).toMatchObject({
-      actionId: null,
-      actor: { name: 'bot' },
-      data: { agent: 'bot', reason: expect.stringMatching(why) },
-    })
+  for (const [i, [what, tool]] of IMPOSSIBLE.entries()) {
+    expect(rows[i], what).toMatchObject({ actionId: null, actor: { name: 'bot' } })
+    // The reason may repeat the arguments, and nobody could redact them here.
+    expect(rows[i].data, what).toEqual({ agent: 'bot', tool })
   }
 })
 

@@ -26,17 +26,17 @@ export function readImpossible(error: unknown): ImpossibleCall | undefined {
 }
 
 /**
- * Writes down that a proposal was refused because it cannot be done. Its arguments are left out: no action holds them, so nobody could
- * redact them later.
+ * Writes down that a proposal was refused because it cannot be done. Its arguments and the words of the tool, which may repeat them, are left
+ * out: no action holds them, so nobody could redact them later.
  * @param writer The session it was proposed in; undefined for an agent that runs elsewhere.
  * @param actor Id of the principal.
  */
 export function* recordImpossible(
   outbox: Outbox,
   writer: SessionWriter | undefined,
-  { agent, actor, ...call }: ImpossibleCall & { agent: string | null; actor: string },
+  { tool, agent, actor }: Pick<ImpossibleCall, 'tool'> & { agent: string | null; actor: string },
   nowMs: number,
 ): Tx<void> {
-  const entry: AuditEntry = { kind: 'impossible', actor, data: { ...call, agent } satisfies JsonObject }
+  const entry: AuditEntry = { kind: 'impossible', actor, data: { tool, agent } satisfies JsonObject }
   yield* writer ? writer.audit(entry) : recordAudit(outbox, entry, nowMs)
 }
