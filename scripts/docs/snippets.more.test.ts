@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { type Block, blocksOf, pagesOf, readBlocks } from './blocks.ts'
+import { docstringExamples, exampleProblems } from './docstring-examples.ts'
 import { linkProblems } from './links.ts'
 import { shellProblems } from './shell-snippets.ts'
 import { typeProblems } from './type-snippets.ts'
@@ -21,6 +22,16 @@ const blockOf = (language: string, code: string): Block => ({ page: 'page.md', l
 test('every TypeScript block of the pages compiles', () => {
   expect(inLanguages('ts', 'tsx').length).toBeGreaterThan(10)
   expect(typeProblems(ROOT, inLanguages('ts', 'tsx'))).toEqual([])
+})
+
+test('every example of a docstring compiles, but for the names of its surroundings', () => {
+  const examples = docstringExamples(ROOT)
+  expect(examples.length).toBeGreaterThan(90)
+  expect(exampleProblems(ROOT, examples)).toEqual([])
+  const [wrong] = examples.filter(({ code }) => code.includes('verifyWebhook('))
+  expect(exampleProblems(ROOT, wrong ? [{ ...wrong, code: `${wrong.code}\nawait verifyWebhook(1)` }] : [])).toEqual([
+    expect.stringMatching(/^packages\/client\/src\/verify-webhook\.ts:\d+: error TS2345/),
+  ])
 })
 
 test('every YAML block is a configuration, a policy, routes or a script that its reader accepts', async () => {

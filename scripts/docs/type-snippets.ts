@@ -42,7 +42,7 @@ function moduleOf(block: Block): Module | undefined {
       : `${note}\n%s`
   const [before = '', after = ''] = frame.split('%s')
   const whole = `${before}${code}${after}`
-  const imported = new Set([...code.matchAll(/import (?:type )?\{([^}]*)\}/g)].flatMap(([, names = '']) => names.split(/[,\s]+/)))
+  const imported = new Set([...whole.matchAll(/import (?:type )?\{([^}]*)\}/g)].flatMap(([, names = '']) => names.split(/[,\s]+/)))
   const missing = Object.entries(KNOWN).filter(
     ([name]) => !imported.has(name) && new RegExp(`(?:^|[^.\\w'"]|\\.\\.\\.)${name}\\b[.(\`]`, 'm').test(whole),
   )

@@ -50,7 +50,7 @@ export const isConfiguredSource = (value: unknown): value is ConfiguredSource =>
  * @param options `destination` is where its calls go: an origin such as `https://crm.example.com`, or `local`. `definition` is JSON that
  * changes when the tool does something else; an approval is valid for one definition only. Default null.
  * @example
- * draftOf(defineTool({ name: 'close', … }), { destination: 'https://crm.example.com' })
+ * draftOf(closeAccount, { destination: 'https://crm.example.com', definition: { version: 2 } })
  */
 export function draftOf(
   { secrets: _, ...tool }: CodedTool,

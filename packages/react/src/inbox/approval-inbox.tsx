@@ -43,7 +43,7 @@ const MOST_ROWS = 10_000
  * @example
  * const client = createClient({ baseUrl: 'https://approvals.example.com', token: () => fetch('/countersign-token', { method: 'POST' }).then((answer) => answer.json()) })
  *
- * <ApprovalInbox client={client} />
+ * root.render(<ApprovalInbox client={client} />)
  */
 export function ApprovalInbox(props: ApprovalInboxProps) {
   const opened = useOpenInbox(props.client)

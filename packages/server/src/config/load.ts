@@ -84,7 +84,7 @@ export interface OpenConfigOptions {
  * @throws ConfigError naming the file and the place of every problem found.
  * @example
  * const config = await loadConfig('./countersign.yaml', { SHOP_TOKEN: 'secret' })
- * config.agents[0].tools.map((tool) => tool.name)
+ * config.agents[0]?.tools.map((tool) => tool.name)
  */
 export async function loadConfig(file: string, environment: Environment, { ignoresPolicy = false } = {}): Promise<Config> {
   const path = resolve(file)
