@@ -1,12 +1,12 @@
-import { type Action, CountersignError, type VoidBody } from '@countersign/core'
+import { type Action, assert, CountersignError, type VoidBody } from '@countersign/core'
 import type { Accepter } from '../../audit/index.ts'
 import { type ActionRow, actions, instance, type Outbox, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
-import { type GateContext, openSession } from '../context.ts'
+import { type GateContext, openSession, type SessionContext } from '../context.ts'
 import { findForDecision } from '../decide/decide.ts'
 import { recordCause } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
-import { viewAction } from '../read/view.ts'
+import { isoTime, viewAction } from '../read/view.ts'
 import { transactOnce } from '../transact-once.ts'
 import { transitionById } from '../transition.ts'
 import { execute } from './execute.ts'
@@ -20,26 +20,43 @@ const MAY_HAVE_ACTED = 'This was under way in the installation that the database
  * Lets an approved action go on although everything else is held: it starts now, if it is still what was decided. Saying so again changes
  * nothing.
  * @throws CountersignError `not_found`, `forbidden`; `illegal_transition` with the current action when nothing is held, or it is not
- *   approved, or a client carries it out.
+ *   approved, or its grace period lasts, or a client carries it out.
  */
 export async function release(deps: GateDeps, actionId: string, caller: Caller): Promise<Action> {
   const action = await transactOnce(deps, caller, function* ({ outbox, nowMs }) {
-    const { row, heldAt } = yield* findHeld(actionId, caller, nowMs)
-    if ((row.released_at ?? 0) >= heldAt) return yield* viewAction(row, { nowMs })
-    if (row.state !== 'approved')
-      throw yield* refusal(row, `action ${actionId} is ${row.state}; only an approved action can be released`, nowMs)
-    if (row.executor === 'client') {
-      throw yield* refusal(row, `action ${actionId} is carried out by a client: it can be claimed once this copy is accepted`, nowMs)
+    const { row: found, heldAt } = yield* findHeld(actionId, caller, nowMs)
+    const isReleased = (found.released_at ?? 0) >= heldAt
+    if (isReleased && !actions.isInGrace(found)) return yield* viewAction(found, { nowMs })
+    if (found.state !== 'approved')
+      throw yield* refusal(found, `action ${actionId} is ${found.state}; only an approved action can be released`, nowMs)
+    if (found.executor === 'client') {
+      throw yield* refusal(found, `action ${actionId} is carried out by a client: it can be claimed once this copy is accepted`, nowMs)
     }
-    const context = yield* openSession({ outbox, nowMs, caller }, row)
-    const released = yield* instance.releaseAction(row, { released_at: nowMs, updated_at: Math.max(nowMs, row.updated_at) }, {})
+    const context = yield* openSession({ outbox, nowMs, caller }, found)
+    const row = actions.isInGrace(found) ? yield* endGrace(context, found) : found
+    const released = isReleased
+      ? row
+      : yield* instance.releaseAction(row, { released_at: nowMs, updated_at: Math.max(nowMs, row.updated_at) }, {})
     if (!released) throw yield* refusal(row, `action ${actionId} changed just now`, nowMs)
-    yield* recordCause(context, released, { kind: 'released', by: caller })
+    if (!isReleased) yield* recordCause(context, released, { kind: 'released', by: caller })
     if (context.session) yield* context.session.save()
     return yield* viewAction(released, { nowMs })
   })
   deps.background(execute(deps, actionId))
   return action
+}
+
+/** Ends a grace period whose time is over: while everything is held, no timer does. @throws CountersignError while it lasts. */
+function* endGrace({ session, nowMs }: SessionContext, { id }: ActionRow): Tx<ActionRow> {
+  yield* actions.endGrace.change({ id, now: nowMs })
+  const row = yield* actions.findAction.first({ id })
+  assert(row, 'an action that was read is there')
+  if (actions.isInGrace(row)) {
+    const startsAt = isoTime(row.starts_at ?? nowMs)
+    throw yield* refusal(row, `action ${id} starts at ${startsAt} at the earliest: it can be released from then on`, nowMs)
+  }
+  session?.noteAction(row)
+  return row
 }
 
 /**
