@@ -43,6 +43,24 @@ export function earliestOf({ expires_at, remind_at, escalate_at }: Timers): numb
 export const claimDeadline = ({ executor, expires_at }: Pick<ActionRow, 'executor' | 'expires_at'>): number | null =>
   executor === 'client' ? expires_at : null
 
+/**
+ * The deadline of an action with its approval: a grace period is no time in which a client could claim it, and does not count against the
+ * client. Null where it has none.
+ */
+export const deadlineAfterGrace = ({ executor, expires_at }: Pick<ActionRow, 'executor' | 'expires_at'>, graceMs: number): number | null =>
+  executor === 'client' && expires_at !== null ? expires_at + graceMs : expires_at
+
+/** The deadline of an approved action as it was before its approval. */
+export function deadlineBeforeGrace({
+  executor,
+  expires_at,
+  starts_at,
+  decided_at,
+}: Pick<ActionRow, 'executor' | 'expires_at' | 'starts_at' | 'decided_at'>): number | null {
+  if (executor !== 'client' || expires_at === null || starts_at === null || decided_at === null) return expires_at
+  return expires_at - Math.max(0, starts_at - decided_at)
+}
+
 /** The grace period of an approval, in ms: the longer of the policy's and the decider's; 0 without one. */
 export const graceMsOf = ({ grace = '' }: Pick<Requirements, 'grace'>, startAfter = ''): number =>
   Math.max(durationMs(grace) ?? 0, durationMs(startAfter) ?? 0)

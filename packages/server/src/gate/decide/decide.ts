@@ -15,7 +15,7 @@ import {
 } from '../../store/index.ts'
 import { type Caller, mayDecide, requireUnarchived, whyNeverDecides } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
-import { claimDeadline, graceMsOf } from '../deadlines.ts'
+import { claimDeadline, deadlineAfterGrace, graceMsOf } from '../deadlines.ts'
 import { emitUpdate } from '../events.ts'
 import { createEarlyStart, type EarlyStart } from '../execute/start-with-decision.ts'
 import type { GateDeps } from '../gate.ts'
@@ -254,10 +254,13 @@ function* storeVote(
   }
   const graceMs = graceMsOf(requirementsOf(row), startAfter)
   const starts_at = graceMs > 0 ? nowMs + graceMs : null
+  const expires_at = deadlineAfterGrace(row, graceMs)
   const approval: Change<'approve'> = {
-    patch: { due_at: row.executor === 'server' ? starts_at : claimDeadline(row), starts_at },
+    patch: { due_at: row.executor === 'server' ? starts_at : claimDeadline({ ...row, expires_at }), starts_at, expires_at },
     cause: { kind: 'approved', ...cause, data: { ...cause.data, ...(starts_at !== null && { startsAt: isoTime(starts_at) }) } },
-    changed,
+    *changed() {
+      return { ...(yield* changed()), ...(expires_at !== null && graceMs > 0 && { expiresAt: isoTime(expires_at) }) }
+    },
   }
   const moved =
     outcome === 'approve'

@@ -3,7 +3,7 @@ import { appendToScope } from '../../audit/index.ts'
 import { type ActionRow, actions, changeRights, grants, stored, type Tx, votes } from '../../store/index.ts'
 import { type Caller, requireUnarchived, whyNeverDecides } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
-import { earliestOf } from '../deadlines.ts'
+import { deadlineBeforeGrace, earliestOf } from '../deadlines.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
@@ -58,7 +58,8 @@ const isUndoable = (row: ActionRow): row is Undoable => row.state === 'approved'
 function* storeUndo(context: CallerContext & Parameters<typeof storeRevision>[0], row: Undoable, by: Caller): Tx<ActionRow | undefined> {
   const reason = `${by.principal.name} took the approval back before it started.`
   // Its times stay as they were, so one that passed in between is due at once.
-  const undone = yield* storeRevision(context, row, { ...row, due_at: earliestOf(row) }, { why: 'undone', reason, by })
+  const asked = { ...row, expires_at: deadlineBeforeGrace(row) }
+  const undone = yield* storeRevision(context, row, { ...asked, due_at: earliestOf(asked) }, { why: 'undone', reason, by })
   if (undone) yield* askInSession(context, undone, reason)
   return undone
 }

@@ -1,14 +1,15 @@
 import type { Claim, ClientResultBody, Effect } from '@countersign/core'
 import { type ClientToolDefinition, defineTool } from '@countersign/toolkit'
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import { ana, ben } from '../../../../../verification/testing/open-gate.ts'
-import { STORES } from '../../../../../verification/testing/temp-store.ts'
+import { raw, STORES } from '../../../../../verification/testing/temp-store.ts'
 import { openTools } from '../../../../toolkit/src/open-tools.ts'
 import { systemClock } from '../../clock.ts'
 import { compilePolicy, fixedPolicies } from '../../policy/index.ts'
-import { type ActionRow, messages, sessions } from '../../store/index.ts'
+import { type ActionRow, messages, moveAction, sessions } from '../../store/index.ts'
 import { insertPrepared, prepareAction, writeSession } from '../index.ts'
 
 const tool = (name: string, own: Partial<ClientToolDefinition<object>> = {}) =>
@@ -34,6 +35,7 @@ const error = (kind: 'refused' | 'unreachable' | 'ambiguous' | 'broken', epoch =
 const ASKS = fixedPolicies(compilePolicy({ default: 'ask' as const, rules: [] }, 1))
 const asAna = { principal: ana }
 const never = new AbortController().signal
+const MINUTE_MS = 60_000
 
 for (const { database, open } of STORES) {
   const openTwo = async () => {
@@ -49,6 +51,44 @@ for (const { database, open } of STORES) {
       [Symbol.asyncDispose]: () => temp[Symbol.asyncDispose](),
     }
   }
+
+  test(`${database}: a grace period that outlasts the deadline leaves a client the time to claim, and an undo the deadline`, async () => {
+    await using temp = await open()
+    await savePersons(temp.store)
+    const rule = { name: 'r', match: { tool: 'own.keyed' }, verdict: 'ask', expires: 'PT30M', requires: { grace: 'PT10M' } } as const
+    const policies = fixedPolicies(compilePolicy({ default: 'ask', rules: [rule] }, 1))
+    const time = { now: Date.now() - 21 * MINUTE_MS }
+    const gate = openBareGate(temp.store, [tool('keyed', { idempotent: true })], 'prc_1', { policies, nowMs: () => time.now })
+    const asked = await gate.propose({ tool: 'own.keyed', arguments: {} }, asAna)
+    time.now = Date.now()
+    const first = await gate.decide(asked.id, { verdict: 'approve' }, { principal: ben })
+    const startsMs = Date.parse(first.startsAt ?? '')
+    expect(Date.parse(first.expiresAt ?? '') - Date.parse(asked.expiresAt ?? '')).toBe(10 * MINUTE_MS)
+    expect(Date.parse(first.expiresAt ?? '') - startsMs).toBeGreaterThan(8 * MINUTE_MS)
+    const row = await rowOf(temp.store, asked.id)
+    expect([row.expires_at, row.due_at]).toEqual(Array(2).fill(Date.parse(first.expiresAt ?? '')))
+    await expect(gate.claim(asked.id, {}, asAna)).rejects.toThrow(/starts at/)
+    const undone = await gate.undo(asked.id, { principal: ben })
+    expect(undone).toMatchObject({ state: 'proposed', revision: 2, expiresAt: asked.expiresAt })
+    const { id, revision, digest } = undone
+    await gate.decide(id, { verdict: 'approve', revision, digest }, { principal: ben })
+    // As ten minutes later: on Postgres its own clock judges.
+    const laterMs = 10 * MINUTE_MS
+    const later = sql`update action set starts_at = starts_at - ${laterMs}, expires_at = expires_at - ${laterMs} where id = ${id}`
+    await temp.store.transact(() => raw(later))
+    await gate.doWhatIsDue(never)
+    expect((await gate.claim(id, {}, asAna)).action.state).toBe('executing')
+  })
+
+  test(`${database}: an extension of the deadline between the reading of an action and its approval stays`, async () => {
+    await using gates = await openTwo()
+    const { id } = await gates.here.propose({ tool: 'own.keyed', arguments: {}, expiresIn: 'PT1H' }, asAna)
+    const read = await gates.row(id)
+    await gates.store.transact(() => raw(sql`update action set expires_at = expires_at + ${MINUTE_MS} where id = ${id}`))
+    const patch = { due_at: null, starts_at: null, expires_at: read.expires_at }
+    await gates.store.transact(() => moveAction(read, 'approve', patch, Date.now()))
+    expect((await gates.row(id)).expires_at).toBe((read.expires_at ?? 0) + MINUTE_MS)
+  })
 
   test(`${database}: of eight clients that claim an action, over two processes, one gets it, and the others hear that it has`, async () => {
     await using gates = await openTwo()

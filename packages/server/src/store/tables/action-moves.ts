@@ -35,7 +35,7 @@ const timesOf = (event: MovedAsRead, now: number): Partial<Record<Time, number |
 
 /** The columns that each event writes besides `state`, `updated_at` and its times. */
 const COLUMNS = {
-  approve: ['due_at', 'starts_at'],
+  approve: ['due_at', 'starts_at', 'expires_at'],
   decline: ENDED,
   expire: ENDED,
   cancel: ['error', ...ENDED],
@@ -56,6 +56,8 @@ interface Given {
   revision: number
   epoch: number
   now: number
+  /** By how many ms its deadline moves. */
+  later_by: number
   [name: string]: string | number | null
 }
 
@@ -113,12 +115,16 @@ function moveFrom(from: ActionState, ...events: readonly MovedAsRead[]) {
     to = next
     return { columns: COLUMNS[event], times: Object.keys(TIMES[event]) as Time[], conditions }
   })
-  const columns = new Set(steps.flatMap((step) => [...step.columns, ...step.times]))
+  const columns = new Set<Exclude<keyof ActionRow, 'state'>>(steps.flatMap((step) => [...step.columns, ...step.times]))
+  // An approval moves the deadline, whatever it is by then: it may have been extended since the action was read. Nothing that starts at once
+  // has one any more.
+  const movesDeadline = events.includes('approve') && columns.delete('expires_at') && !events.some(begins)
   return notedUpdate<Exclude<keyof ActionRow, 'state'>, Given>([...columns, 'updated_at'], (update, p, dialect) => {
     let guarded = update
       .set({
         state: lit(to),
         ...(events.some(begins) && { instance_epoch: currentEpoch }),
+        ...(movesDeadline && { expires_at: sql<number | null>`expires_at + ${p.later_by}` }),
         ...(events.includes('revise') && { revision: sql<number>`revision + 1` }),
       })
       // A literal, so that SQLite does not prepare the statement again for each value.
@@ -148,7 +154,12 @@ export function afterMove<E extends MovedAsRead>(row: ActionRow, event: E, patch
   return { ...row, ...written, ...timesOf(event, updated_at), updated_at, state: to, revision }
 }
 
-const asRead = ({ revision, epoch }: ActionRow, { updated_at: now }: ActionRow): Given => ({ revision, epoch, now })
+const asRead = ({ revision, epoch, expires_at }: ActionRow, moved: ActionRow): Given => ({
+  revision,
+  epoch,
+  now: moved.updated_at,
+  later_by: (moved.expires_at ?? 0) - (expires_at ?? 0),
+})
 
 /**
  * Moves an action that was read, according to the state table. Returns undefined, and changes nothing, when the action has changed since or
