@@ -66,6 +66,29 @@ test('an agent is told at its callback when it can carry the action out and how 
   expect(new Set(receiver.ids()).size).toBe(2)
 })
 
+test('an agent is told that it can carry an action out once its grace period is over, and not if the approval was taken back', async () => {
+  await using receiver = await startReceiver()
+  await using desk = await openDesk()
+  const { id: webhook } = await desk.open(receiver)
+  const action = await propose(desk.agent, receiver.url, 'mine')
+  const approve = (named: object) => desk.admin.post(`/api/actions/${action.id}/decision`, { verdict: 'approve', ...named })
+  const deliveries = async () => (await desk.admin.get(`/api/webhooks/${webhook}/deliveries`)).items
+  const { startsAt: laterAt } = await approve({ startAfter: 'PT1H' })
+  await expect.poll(async () => (await deliveries())[0]?.nextAttemptAt).toBe(laterAt)
+  const { revision, digest } = await desk.admin.post(`/api/actions/${action.id}/undo`)
+  const { startsAt } = await approve({ revision, digest, startAfter: 'PT1S' })
+  await expect.poll(() => receiver.types(), { timeout: 10_000 }).toEqual(['action.decided approved'])
+  expect(receiver.events[0]?.body.data.revision).toBe(2)
+  expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(startsAt))
+  await desk.agent.post(`/api/actions/${action.id}/claim`, {})
+  // Nor is it told of the first approval when somebody sends that again.
+  const first = (await deliveries()).at(-1)
+  await desk.admin.post(`/api/webhooks/${webhook}/deliveries/${first.id}/redeliver`)
+  await expect.poll(async () => (await deliveries()).at(-1)?.state).toBe('failed')
+  expect((await deliveries()).at(-1)?.attempts).toMatchObject([{ status: null, error: expect.stringContaining('does not stand any more') }])
+  expect(receiver.events).toHaveLength(1)
+})
+
 test('what the server carries out, declines or expires is told at its end, also a read that needed no approval', async () => {
   await using receiver = await startReceiver()
   await using desk = await openDesk()

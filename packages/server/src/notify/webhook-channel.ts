@@ -1,5 +1,6 @@
+import type { ActionState } from '@countersign/core'
 import { recordAudit, SYSTEM } from '../audit/index.ts'
-import { takesCallback } from '../gate/index.ts'
+import { type DeliveryFacts, takesCallback } from '../gate/index.ts'
 import {
   actions,
   lock,
@@ -48,6 +49,8 @@ export function webhookChannel({ clock, network, publicUrl }: ChannelDeps): Chan
       const pausedUntil = webhook.paused_until ?? 0
       const isPaused = pausedUntil > now && !isBeyondWaits(pausedUntil, now)
       if (isPaused && !isCallback && delivery.type !== 'webhook.test') return { waitUntil: pausedUntil }
+      const claimFrom = isCallback && delivery.type === 'action.decided' ? yield* claimableFrom(delivery) : now
+      if (claimFrom !== undefined && claimFrom > now && !isBeyondWaits(claimFrom, now)) return { waitUntil: claimFrom }
       const url = yield* addressOf(delivery, webhook)
       const body = yield* bodyOf(delivery, publicUrl)
       const tried = { id: webhook.id, url: webhook.url }
@@ -55,6 +58,7 @@ export function webhookChannel({ clock, network, publicUrl }: ChannelDeps): Chan
       return {
         host: hostOf(webhook.url),
         async send(signal) {
+          if (claimFrom === undefined) return NOT_CLAIMABLE
           return url === undefined ? NO_CALLBACK : attempt({ network, clock, url, id: delivery.id, body, secrets, signal })
         },
         *noteResult(isDone, { at, pausedUntil }) {
@@ -65,7 +69,7 @@ export function webhookChannel({ clock, network, publicUrl }: ChannelDeps): Chan
           if (pausedUntil !== null) yield* webhooks.pauseWebhook.run({ ...tried, until: pausedUntil })
           return undefined
         },
-        isLast: (status) => isCallback && status === 410,
+        isLast: (status) => claimFrom === undefined || (isCallback && status === 410),
         giveUp(status, at) {
           if (isCallback || (status !== 410 && at - (webhook.failing_since ?? at) < FAILING_MS)) return undefined
           return (outbox) => disable(outbox, webhook, status)
@@ -74,6 +78,21 @@ export function webhookChannel({ clock, network, publicUrl }: ChannelDeps): Chan
     },
   }
 }
+
+/**
+ * Returns from when on the action can be claimed, epoch ms, as its callback is to be told; undefined where that approval stands no more:
+ * it was taken back in its grace period, or the action ended before anybody had claimed it.
+ */
+function* claimableFrom({ action_id, facts }: WebhookDeliveryRow): Tx<number | undefined> {
+  const action = yield* actions.findAction.first({ id: action_id ?? '' })
+  const { revision }: DeliveryFacts = JSON.parse(facts)
+  if (!action || action.revision !== revision || UNCLAIMED.has(action.state)) return undefined
+  return action.state === 'approved' ? (action.starts_at ?? 0) : 0
+}
+
+const UNCLAIMED: ReadonlySet<ActionState> = new Set<ActionState>(['expired', 'cancelled'])
+
+const NOT_CLAIMABLE: Attempted = { status: null, answer: null, error: 'nothing was sent: this approval does not stand any more' }
 
 /** Checked at each attempt, because an admin may have moved the webhook, or the action was redacted, since the address was named. */
 function* addressOf(delivery: WebhookDeliveryRow, webhook: WebhookRow): Tx<string | undefined> {
