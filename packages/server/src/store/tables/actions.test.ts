@@ -105,7 +105,7 @@ test.each(STORES)(
 
 /** Approves an action, as it was read, and starts it in the same update. Returns the action as it should be then; undefined when it is not. */
 function* approveAndStart(read: ActionRow): Tx<ActionRow | undefined> {
-  const approved = afterMove({ ...read, state: 'proposed' }, 'approve', { due_at: null, starts_at: null }, 9)
+  const approved = afterMove({ ...read, state: 'proposed' }, 'approve', { due_at: null, starts_at: null, expires_at: null }, 9)
   const started = afterMove(approved, 'start', { ...approved, ...startedBy(approved, 'prc_1') }, 10)
   return (yield* startAtOnce(read, started)) ? started : undefined
 }
@@ -123,7 +123,7 @@ test.each(STORES)('an action that is approved and started at once is as after th
   })
   const twice = await store.transact(function* () {
     const read = yield* rowOf('act_twice')
-    const approved = read && (yield* moveAction(read, 'approve', { due_at: null, starts_at: null }, 9))
+    const approved = read && (yield* moveAction(read, 'approve', { due_at: null, starts_at: null, expires_at: null }, 9))
     assert(approved, 'it is approved')
     yield* moveAction(approved, 'start', { ...approved, ...startedBy(approved, 'prc_1') }, 10)
     return yield* rowOf('act_twice')

@@ -21,7 +21,7 @@ const CASES: { what: string; moves: Partial<Record<Time, ActionState[]>>; update
     moves: { never: OPEN, future: OPEN },
     *update(id) {
       const row = yield* actions.findAction.first({ id })
-      return row && (yield* moveAction(row, 'approve', { due_at: null, starts_at: null }, NOW))
+      return row && (yield* moveAction(row, 'approve', { ...row, due_at: null, starts_at: null }, NOW))
     },
   },
   {
