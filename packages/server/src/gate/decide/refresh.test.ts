@@ -1,8 +1,18 @@
-import type { JsonValue, PreviewField } from '@countersign/core'
+import { type Effect, type JsonValue, type PreviewField, type Principal, RegisterToolBody } from '@countersign/core'
 import { defineTool } from '@countersign/toolkit'
+import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import { ana, ben, hurriedClock, openGate } from '../../../../../verification/testing/open-gate.ts'
+import { STORES } from '../../../../../verification/testing/temp-store.ts'
+import { openTools } from '../../../../toolkit/src/open-tools.ts'
+import { createRefusals } from '../../audit/index.ts'
+import { createConcurrencyLimiter } from '../../dispatch/index.ts'
+import { compilePolicy, fixedPolicies } from '../../policy/index.ts'
+import { openRegisteredTools } from '../../registered/index.ts'
+import { principals } from '../../store/index.ts'
+import { createGate, createStartFailures } from '../index.ts'
 
 test('a target is read at most once a second for one action, however many ask for a fresh preview', async () => {
   let reads = 0
@@ -211,3 +221,43 @@ test('an edit counts where only the diff of what its editor saw is drawn in anot
   ])
   expect(await edited({ diff }, texts, 'head 9ab2')).toBe(0)
 })
+
+const bot: Principal = { id: 'prn_bot', kind: 'agent', name: 'bot', roles: ['agent'] }
+const definition = (name: string, description: string, effect: Effect = 'write'): RegisterToolBody =>
+  RegisterToolBody.parse({ name, description, input: { type: 'object', properties: { cents: { type: 'integer' } } }, effect })
+
+for (const { database, open } of STORES) {
+  test(`an action on a registered tool is read again as the tool is now, whichever process it was registered at (${database})`, async () => {
+    await using temp = await open()
+    const { store } = temp
+    await savePersons(store)
+    await store.transact(() => principals.savePrincipal(bot, 1))
+    const log = pino({ level: 'silent' })
+    const rule = { name: 'low', match: { tool: 'pay.*' }, verdict: 'ask', risk: 'low' } as const
+    const openProcess = async (processId: string) => {
+      const registered = await openRegisteredTools({ store, clock: hurriedClock, log, configured: openTools({}) })
+      const gate = createGate({
+        ...{ store, log, processId, clock: hurriedClock, refusals: createRefusals({ store, clock: hurriedClock, log }) },
+        ...{ tools: registered.tools, refreshTool: registered.refresh, background: () => undefined },
+        policies: fixedPolicies(compilePolicy({ default: 'ask', rules: [rule] }, 1)),
+        stopped: new AbortController().signal,
+        agentStopsOnDecline: () => false,
+        limiter: createConcurrencyLimiter(4),
+        startFailures: createStartFailures(),
+        executionsPerSession: 8,
+      })
+      return { gate, register: (body: RegisterToolBody) => registered.register(body, { principal: bot }) }
+    }
+    const [one, two] = [await openProcess('prc_1'), await openProcess('prc_2')]
+    await one.register(definition('pay.send', 'Pays a supplier'))
+    await two.register(definition('pay.send', 'Pays anybody at once'))
+    const asked = await two.gate.propose({ tool: 'pay.send', arguments: { cents: 5 } }, { principal: bot })
+    const { revision, digest, preview } = await one.gate.refresh(asked.id, { principal: ben })
+    expect({ revision, digest, preview }).toEqual({ revision: 1, digest: asked.digest, preview: asked.preview })
+    await two.register(definition('pay.new', 'Is known there alone'))
+    await two.register(definition('pay.other', 'Is known there alone, too', 'read'))
+    const propose = (tool: string) => two.gate.propose({ tool, arguments: { cents: 5 } }, { principal: bot })
+    expect(await one.gate.refresh((await propose('pay.new')).id, { principal: ben })).toMatchObject({ revision: 1 })
+    expect(await one.gate.suggestGrant((await propose('pay.other')).id, { principal: ben })).toMatchObject({ refusal: null })
+  })
+}

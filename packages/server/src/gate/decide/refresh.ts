@@ -65,12 +65,13 @@ export function createRefresh(deps: GateDeps): Refresh {
       const action = yield* viewAction(row, { nowMs })
       const refuse = (why: string) => new CountersignError('illegal_transition', `action ${actionId} ${why}`, { action })
       if (row.state !== 'proposed') throw refuse(`is ${row.state}; only what waits for a decision is read again`)
-      const tool = deps.tools.byName(row.tool)
-      if (!tool) throw refuse(`cannot be read again: the tool ${row.tool} is no longer configured`)
-      return { row, tool, refuse }
+      return { row, refuse }
     })
     if (seen.answer) return seen.answer
-    const { row, tool, refuse } = seen
+    const { row, refuse } = seen
+    await deps.refreshTool?.(row.tool)
+    const tool = deps.tools.byName(row.tool)
+    if (!tool) throw refuse(`cannot be read again: the tool ${row.tool} is no longer configured`)
     const reading = readOnce(row, tool)
     const prepared = await reading.prepared.catch((error: unknown) => {
       if (isCountersignError(error)) throw refuse(`cannot go back for approval: ${error.message}`)

@@ -19,8 +19,14 @@ const REFUSED = new Set<ActionRow['state']>(['declined', 'expired', 'cancelled']
  * latest calls that it would have covered. Only calls that the caller may see are compared.
  * @throws CountersignError `not_found`.
  */
-export async function suggestGrant({ store, tools, clock }: GateDeps, actionId: string, { principal }: Caller): Promise<GrantSuggestion> {
+export async function suggestGrant(
+  { store, tools, refreshTool, clock }: GateDeps,
+  actionId: string,
+  { principal }: Caller,
+): Promise<GrantSuggestion> {
   const nowMs = clock.nowMs()
+  const { tool: name } = await store.read(() => findVisibleAction(principal, actionId, nowMs))
+  await refreshTool?.(name)
   return store.read(function* () {
     const row = yield* findVisibleAction(principal, actionId, nowMs)
     const found = yield* actions.askedBefore.all({ ...row, limit: LOOK_BACK })
