@@ -185,15 +185,17 @@ interface Decided {
   votes?: Vote[]
 }
 
-function* decideRow(context: CallerContext, { found: { row: found, forId }, body, opened, soon, early }: Voted): Tx<Decided> {
+function* decideRow(context: CallerContext, { found: { row: found, forId: before }, body, opened, soon, early }: Voted): Tx<Decided> {
   const { caller, nowMs } = context
   const { principal } = caller
   if (found.state !== 'proposed') return { row: yield* answerLate(found, body, context) }
   if (!names(body, found)) throw changedSinceShown(yield* viewAction(found, { nowMs }))
   const written: CallerContext<SessionContext> = opened ? { ...opened, caller } : yield* openSession(context, found, soon)
-  // The caller's own right was checked with their standing when the session was opened; a delegated right may have expired since.
-  const lent = forId === null ? undefined : yield* findRight(found, principal, nowMs)
-  if (lent?.refusal !== undefined) throw hasNoVote(found.id, principal, lent.refusal)
+  // The caller's own right was checked with their standing when the session was opened; a delegated right may have expired since, or somebody
+  // else has used it, so that it is now that of another lender.
+  const lent = before === null ? { forId: null } : yield* findRight(found, principal, nowMs)
+  if (lent.refusal !== undefined) throw hasNoVote(found.id, principal, lent.refusal)
+  const { forId } = lent
   // The delegation may have been given while the vote waited, or by a process whose clock is ahead.
   const since = forId === null ? undefined : yield* lentSince(principal.id, forId, nowMs)
   const reason = body.reason?.trim() || undefined

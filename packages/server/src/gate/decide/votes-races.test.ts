@@ -83,6 +83,28 @@ test.each(['sqlite', 'postgres'])(
   },
 )
 
+test.each(['sqlite', 'postgres'])('two delegates of the same two people who vote at once vote for one each (%s)', async (database) => {
+  await using pair = await openPair(database)
+  const gates = pair.stores.map((store, n) => openBareGate(store, [pay], `prc_${n}`, { policies }))
+  const [store] = pair.stores
+  const [gate] = gates
+  if (!store || !gate) throw new Error('there are two')
+  const delegates = ['dan', 'dora'].map((name): Principal => ({ id: `prn_${name}`, kind: 'person', name, roles: ['approver'] }))
+  await store.transact(function* () {
+    for (const person of [ana, ...people, ...delegates]) yield* principals.savePrincipal(person, 1)
+  })
+  for (const principal of people.slice(0, 2)) {
+    for (const { id } of delegates) await gate.createDelegation({ to: id, expiresIn: 'P1D' }, { principal })
+  }
+  for (let round = 0; round < 12; round++) {
+    const { id } = await gate.propose({ tool: 'own.send', arguments: {} }, { principal: ana })
+    await Promise.all(delegates.map((principal, n) => gates[n]?.decide(id, { verdict: 'approve' }, { principal })))
+    const cast = await store.read(() => votes.votesOf.all({ action_id: id, revision: 1 }))
+    expect(cast.map(({ for_id }) => for_id).sort(), `round ${round}`).toEqual(['prn_0', 'prn_1'])
+    expect((await rowOf(store, id)).state).toMatch(/^(approved|executing|succeeded)$/)
+  }
+})
+
 test.each(['sqlite', 'postgres'])(
   'a grant of three uses answers three of twelve calls made at once in two processes (%s)',
   async (database) => {
