@@ -14,7 +14,15 @@ export interface ObjectiveWrite {
   /** `note` leaves it as it is and needs it to be open. */
   objective:
     | { to: 'create'; values: ObjectiveValues }
-    | { to: 'set'; id: string; version: number; values: ObjectiveValues; state: ObjectiveState }
+    | {
+        to: 'set'
+        id: string
+        version: number
+        values: ObjectiveValues
+        state: ObjectiveState
+        /** Ids and versions of the key results that the change was judged by. Default: it rests on none. */
+        measured?: [id: string, version: number][]
+      }
     | { to: 'note'; id: string }
   add?: readonly KeyResultValues[]
   set?: { id: string; version: number; values: KeyResultValues; isRemoved: boolean }

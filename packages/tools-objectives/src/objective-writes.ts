@@ -89,6 +89,8 @@ const closeObjective = (storeOf: StoreOf): ToolDraft =>
     async plan(store, { objective: id, outcome }) {
       const objective = await findOpen(store, id)
       const { title, description, owner, period, version, progress } = objective
+      // The outcome is judged by the current values of the key results.
+      const measured = objective.keyResults.map((one) => [one.id, one.version] satisfies [string, number])
       return {
         fields: [
           objectiveRow(objective),
@@ -96,13 +98,12 @@ const closeObjective = (storeOf: StoreOf): ToolDraft =>
           ...(progress === null ? [] : [{ field: 'progress', oldValue: `${progress} %`, newValue: `${progress} %` }]),
         ],
         named: { objective: asTitle(title) },
-        // The outcome is judged by the current values of the key results.
-        rests: { version, measured: objective.keyResults.map((one) => [one.id, one.version]) },
+        rests: { version, measured },
         write: {
           kind: 'closed',
           before: { state: 'open' },
           after: { state: outcome },
-          objective: { to: 'set', id, version, values: { title, description, owner, period }, state: outcome },
+          objective: { to: 'set', id, version, values: { title, description, owner, period }, state: outcome, measured },
         },
       }
     },

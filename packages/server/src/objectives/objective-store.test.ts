@@ -52,4 +52,33 @@ for (const [name, open] of Object.entries({ SQLite: () => openTempSqlite(), Post
     expect(history.map(({ kind }) => kind)).toEqual(['progress_recorded', 'created'])
     expect((await kept.find(id))?.keyResults).toMatchObject([{ version: 2, current: ends[0].status === 'fulfilled' ? 3 : 4 }])
   })
+
+  test(`${name}: an objective is not closed beside a progress that its outcome was not judged by`, async () => {
+    await using temp = await open()
+    const kept = openObjectiveStore(temp.store, manualClock(Date.UTC(2026, 5)))
+    for (let round = 0; round < 12; round++) {
+      await kept.write(create(`make.${round}`))
+      const [{ id = '', version = 0, keyResults: [keyResult] = [] } = {}] = await kept.list({ state: 'open', limit: 1 })
+      const values = { title: 'Users', metric: '', unit: '', start: 0, target: 10, current: 10 }
+      const [recorded, closed] = await Promise.allSettled([
+        kept.write({
+          ...{ attempt: { key: `record.${round}`, actionId: 'act_1', by: undefined }, kind: 'progress_recorded', before: {}, after: {} },
+          ...{ objective: { to: 'note', id }, set: { id: keyResult?.id ?? '', version: 1, values, isRemoved: false } },
+        }),
+        kept.write(closing(id, version, [[keyResult?.id ?? '', 1]], `close.${round}`)),
+      ])
+      // Whichever comes first, the other is refused, and says so.
+      expect([recorded.status, closed.status].sort(), `round ${round}`).toEqual(['fulfilled', 'rejected'])
+      const end = recorded.status === 'rejected' ? recorded : closed
+      expect(end).toMatchObject({ reason: { name: 'ToolError', kind: 'stale' } })
+      if (closed.status === 'rejected') await kept.write(closing(id, version, [[keyResult?.id ?? '', 2]], `again.${round}`))
+      expect((await kept.find(id))?.state).toBe('missed')
+    }
+  })
 }
+
+/** The closing of an objective as missed, judged by key results. */
+const closing = (id: string, version: number, measured: [string, number][], key: string): ObjectiveWrite => ({
+  ...{ attempt: { key, actionId: 'act_1', by: undefined }, kind: 'closed', before: {}, after: {} },
+  objective: { to: 'set', id, version, values: VALUES, state: 'missed', measured },
+})

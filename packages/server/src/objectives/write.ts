@@ -35,8 +35,10 @@ export function* writeObjective(write: ObjectiveWrite, nowMs: number): Tx<Writte
     const row = { id: objectiveId, ...objective.values, state: 'open' as const, version: 1, created_at: nowMs, updated_at: nowMs }
     yield* objectives.insertObjective.run(row)
   } else if (objective.to === 'set') {
-    const { version, values, state } = objective
+    const { version, values, state, measured } = objective
     if (!(yield* objectives.setObjective.change({ id: objectiveId, ...values, state, version, now: nowMs }))) throw changed('objective')
+    // After the update: changes of its key results wait for it, or it has waited for theirs.
+    if (measured && !(yield* areUnchanged(objectiveId, measured))) throw changed('key result')
   } else if (!(yield* objectives.touchObjective.change({ id: objectiveId, now: nowMs }))) throw changed('objective')
   for (const { id, values } of added) {
     const row = { id, objective_id: objectiveId, ...columnsOf(values), version: 1, archived_at: null, created_at: nowMs, updated_at: nowMs }
@@ -48,6 +50,12 @@ export function* writeObjective(write: ObjectiveWrite, nowMs: number): Tx<Writte
     if (!(yield* objectives.setKeyResult.change(row))) throw changed('key result')
   }
   return { objectiveId, keyResultId }
+}
+
+/** True while an objective has just these key results at these versions. */
+function* areUnchanged(objectiveId: string, measured: readonly [string, number][]): Tx<boolean> {
+  const now = new Map((yield* objectives.keyResultsOf.all({ objective_id: objectiveId })).map(({ id, version }) => [id, version]))
+  return now.size === measured.length && measured.every(([id, version]) => now.get(id) === version)
 }
 
 const changed = (what: string) => new ToolError('stale', `The ${what} changed after it was looked at last. Nothing was changed.`)
