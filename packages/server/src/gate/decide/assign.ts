@@ -1,6 +1,6 @@
 import { type Action, type AssignBody, type AssignTo, CountersignError, type Principal } from '@countersign/core'
 import { type ActionRow, actions, principals, snoozes, type stored, type Tx } from '../../store/index.ts'
-import { type Caller, requireOwnSignIn, requirePerson, requireScope, requireUnarchived } from '../caller.ts'
+import { type Caller, mayDecide, requireOwnSignIn, requirePerson, requireScope, requireUnarchived } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { emitUpdate } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
@@ -8,7 +8,7 @@ import { assigneeOf, viewAction, viewAssignment } from '../read/view.ts'
 import { findVisibleAction } from '../read/visible.ts'
 import { transactOnce } from '../transact-once.ts'
 import { askingPersons } from './requesters.ts'
-import { findRight, requirementsOf } from './rights.ts'
+import { excludedBy, findRight, requirementsOf } from './rights.ts'
 
 /**
  * Says who should decide about an action, or takes that back. It gives and takes no right. Repeating it changes nothing.
@@ -76,8 +76,15 @@ function* requireAssignee(row: ActionRow, to: AssignTo, nowMs: number): Tx<void>
   }
   const person = yield* principals.findPrincipal.first({ id: to.person })
   const isThere = person?.kind === 'person' && person.disabled_at === null
-  if (isThere && (yield* findRight(row, principals.readPrincipal(person), nowMs)).refusal === undefined) return
+  if (isThere && (yield* mayTakeOver(row, principals.readPrincipal(person), nowMs))) return
   throw new CountersignError('bad_request', `to.person: ${JSON.stringify(to.person)} is nobody who may decide about action ${row.id}`)
+}
+
+/** True for who may decide; where the outcome is unknown, for who may say in their own right what came of it. */
+function* mayTakeOver(row: ActionRow, person: Principal, nowMs: number): Tx<boolean> {
+  if (row.state !== 'outcome_unknown') return (yield* findRight(row, person, nowMs)).refusal === undefined
+  const requires = requirementsOf(row)
+  return mayDecide(person, requires) && !(yield* excludedBy(requires, row)).has(person.id)
 }
 
 function isSame(row: ActionRow, other: AssignTo | null): boolean {

@@ -6,8 +6,8 @@ import { openBareGate, rowOf } from '../../../../../verification/testing/bare-ga
 import { hurriedClock } from '../../../../../verification/testing/open-gate.ts'
 import { openTempSqlite, raw } from '../../../../../verification/testing/temp-store.ts'
 import { compilePolicy, fixedPolicies } from '../../policy/index.ts'
-import { delegations, events, newId, principals } from '../../store/index.ts'
-import { listWaitingFor } from '../read/inbox-query.ts'
+import { actions, delegations, events, newId, principals } from '../../store/index.ts'
+import { isWaitingFor, listWaitingFor } from '../read/inbox-query.ts'
 import { viewVotes } from '../read/view.ts'
 import { lenderIdsOf } from './rights.ts'
 
@@ -380,4 +380,41 @@ test('nothing is granted by a vote in the place of another', async () => {
   const remember = { scope: 'agent', expiresIn: 'P1D', exact: true } as const
   await expect(desk.gate.decide(id, { verdict: 'approve', remember }, { principal: vic })).rejects.toMatchObject({ code: 'forbidden' })
   expect((await rowOf(desk.store, id)).state).toBe('proposed')
+})
+
+test('a delegate whose vote counts no more is asked again, in the place of who is still missing', async () => {
+  await using desk = await open({ quorum: 2 })
+  for (const lender of [fay, gil]) await desk.lend(lender, vic)
+  const id = await desk.propose()
+  const asks = () =>
+    desk.store.read(function* () {
+      const listed = yield* listWaitingFor(vic, { limit: 10 }, desk.nowMs())
+      const delegated = yield* listWaitingFor(vic, { limit: 10, isDelegated: true }, desk.nowMs())
+      const row = yield* actions.findAction.first({ id })
+      return [listed.length, delegated.length, row !== undefined && (yield* isWaitingFor(row, vic, desk.nowMs()))]
+    })
+  expect(await asks()).toEqual([1, 1, true])
+  desk.pass(1)
+  expect(await desk.vote(id, vic)).toBe('proposed')
+  expect(await asks(), 'the vote for Fay counts').toEqual([0, 0, false])
+  desk.pass(1)
+  expect(await desk.vote(id, fay)).toBe('proposed')
+  expect(await asks(), 'Fay has voted herself').toEqual([1, 1, true])
+  desk.pass(1)
+  expect(await desk.vote(id, vic)).toBe('approved')
+})
+
+test('what has an unknown outcome is assigned to who may say what came of it: to no delegate, and to nobody who asked', async () => {
+  // The agent acts for Fay.
+  await using desk = await open({ notRequester: true })
+  await desk.lend(gil, vic)
+  const id = await desk.propose()
+  const assigned = (to: Principal) =>
+    desk.gate.assign(id, { to: { person: to.id } }, { principal: hal }).then(
+      ({ assignment }) => assignment && 'person' in assignment && assignment.person.name,
+      (error) => error.code,
+    )
+  expect([await assigned(vic), await assigned(fay), await assigned(gil)]).toEqual(['vic', 'bad_request', 'gil'])
+  await desk.store.transact(() => raw(sql`update action set state = 'outcome_unknown' where id = ${id}`))
+  expect([await assigned(vic), await assigned(fay), await assigned(hal)]).toEqual(['bad_request', 'bad_request', 'hal'])
 })

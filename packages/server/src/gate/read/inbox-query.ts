@@ -1,7 +1,8 @@
 import { meetsRoles, type Principal } from '@countersign/core'
 import { type ActionRow, type actions, type PrincipalRow, principals, stored, type Tx, together, votes, waits } from '../../store/index.ts'
 import { whyNeverDecides } from '../caller.ts'
-import { findRight, holds, isStillLent, lenderIdsOf } from '../decide/rights.ts'
+import { findRight, holds, keyOf, lenderIdsOf, requirementsOf } from '../decide/rights.ts'
+import { countVotes } from './count.ts'
 
 /** How many actions are read at a time. Some of them turn out not to be for this person. */
 const BATCH = 200
@@ -12,9 +13,21 @@ const END = 'zzz'
 export function* isWaitingFor(row: ActionRow, principal: Principal, nowMs: number): Tx<boolean> {
   if (row.state !== 'proposed' || !stored.wasAsked(row)) return false
   if ((yield* findRight(row, principal, nowMs)).refusal !== undefined) return false
-  const cast = yield* votes.votesOf.all({ action_id: row.id, revision: row.revision })
-  const own = cast.find(({ principal_id }) => principal_id === principal.id)
-  return own === undefined || !(yield* isStillLent(own, nowMs))
+  return !(yield* hasVoted(row, principal, nowMs))
+}
+
+/**
+ * True for somebody who has voted. A vote in the place of another is one only while it counts: it may be that the other voted themselves, and
+ * that there is a third person in whose place it is missing.
+ */
+function* hasVoted(row: ActionRow, { id }: Principal, nowMs: number): Tx<boolean> {
+  const requires = requirementsOf(row)
+  // Where one vote decides, nobody has voted on what waits.
+  if (requires.quorum === 1 && requires.declineQuorum === 1) return false
+  const cast = yield* votes.votesOf.all(keyOf(row))
+  const own = cast.find(({ principal_id }) => principal_id === id)
+  if (own === undefined || own.for_id === null) return own !== undefined
+  return (yield* countVotes(row, requires, cast, nowMs)).counted.has(own)
 }
 
 /**
@@ -36,10 +49,12 @@ export function* listWaitingFor(
   const limit = Math.min(filter.limit, BATCH)
   for (let { before } = filter; found.length < filter.limit; ) {
     // A person with a vote may see the action.
-    const page = yield* waits.listWaiting(from, { ...filter, reader: undefined, voter: principal.id, now: nowMs, before, limit })
+    const page = yield* waits.listWaiting(from, { ...filter, reader: undefined, voter: principal.id, before, limit })
     for (const row of page) {
       const right = yield* findRight(row, principal, nowMs, lenderIds)
-      if (right.refusal === undefined && (!isDelegated || right.forId !== null)) found.push(row)
+      if (right.refusal !== undefined || (isDelegated && right.forId === null)) continue
+      // In nobody's place, the votes that count are those in their own right, and the list has none of these.
+      if (lenderIds.length === 0 || !(yield* hasVoted(row, principal, nowMs))) found.push(row)
     }
     if (page.length < limit) break
     before = page.at(-1)?.id

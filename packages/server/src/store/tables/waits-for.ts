@@ -65,9 +65,8 @@ export const listWaitsFor = question<{ before: string }, Waiting>((db, p, dialec
 const AT_ONCE = 64
 
 type WaitingFilter = ActionFilter & {
-  /** Only actions without a vote of this person. One whose delegation ended is none. */
+  /** Only actions without a vote of this person in their own right. */
   voter: string
-  now: number
 }
 
 /**
@@ -86,17 +85,12 @@ export function* listWaiting(from: readonly Waiting[] | undefined, filter: Waiti
   return found
 }
 
-/** The delegation lasts that a vote in the place of somebody was given under. */
-const isStillLent = (now: number, dialect: Dialect) =>
-  sql<boolean>`exists (select 1 from delegation where to_id = vote.principal_id and from_id = vote.for_id and revoked_at is null
-    and delegation.created_at <= vote.created_at and delegation.expires_at > ${dialect.nowMs(now)})`
-
 const waiting = <O>(from: ActionQuery<O>, filter: WaitingFilter, dialect: Dialect): ActionQuery<O> =>
   narrowed(from, filter, dialect)
     .where('state', '=', lit('proposed'))
     .where(
       sql<boolean>`not exists (select 1 from vote where vote.action_id = action.id and vote.revision = action.revision and vote.principal_id = ${filter.voter}
-        and (vote.for_id is null or ${isStillLent(filter.now, dialect)}))`,
+        and vote.for_id is null)`,
     )
     .orderBy('id', 'desc')
     .limit(lit(filter.limit))
