@@ -4,7 +4,8 @@ import { expect, test } from 'vitest'
 import { STORES } from '../../../../../verification/testing/temp-store.ts'
 import { type ActionRow, actions, delegations, principals, type Store, votes, waits } from '../../store/index.ts'
 import { anAction } from '../../store/testing/an-action.ts'
-import { findRight, isStillLent } from '../decide/rights.ts'
+import { findRight, requirementsOf } from '../decide/rights.ts'
+import { countVotes } from './count.ts'
 import { listWaitingFor } from './inbox-query.ts'
 
 const ROLES = ['approver', 'finance', 'legal', 'admin']
@@ -29,7 +30,13 @@ const action = fc.record({
   // An action of an older version does not say who asked for it.
   requesters: fc.option(fc.subarray(ASKERS, { minLength: 1 })),
   state: fc.constantFrom('proposed' as const, 'proposed' as const, 'proposed' as const, 'approved' as const, 'expired' as const),
-  votes: fc.array(fc.record({ by: fc.constantFrom(...PEOPLE), for: fc.option(fc.constantFrom(...PEOPLE)) }), { maxLength: 2 }),
+  votes: fc.array(
+    fc
+      .record({ by: fc.constantFrom(...PEOPLE), for: fc.option(fc.constantFrom(...PEOPLE)) })
+      // Nobody is in their own place.
+      .filter((vote) => vote.for !== vote.by),
+    { maxLength: 2 },
+  ),
   tool: fc.constantFrom('one', 'two'),
 })
 type Drawn = typeof action extends fc.Arbitrary<infer T> ? T : never
@@ -84,7 +91,9 @@ function* oneByOne(principal: Principal, filter: actions.ActionFilter, nowMs: nu
   for (const row of yield* actions.listActions({ ...filter, states: ['proposed'], limit: 1_000 })) {
     const cast = yield* votes.votesOf.all({ action_id: row.id, revision: row.revision })
     const own = cast.find(({ principal_id }) => principal_id === principal.id)
-    const hasVoted = own !== undefined && (yield* isStillLent(own, nowMs))
+    const { counted } = yield* countVotes(row, requirementsOf(row), cast, nowMs)
+    // In the place of another, only a vote that counts is one.
+    const hasVoted = own !== undefined && (own.for_id === null || counted.has(own))
     if (!hasVoted && (yield* findRight(row, principal, nowMs)).refusal === undefined) found.push(row.id)
   }
   return found
