@@ -2,6 +2,7 @@ import type { ApiIssue, JsonValue } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
 import { useId, useState } from 'react'
 import { NumberInput } from '../number-input.tsx'
+import { fieldText, withLineEnds } from './line-ends.ts'
 import { emptyValue, fieldKind, isLongText, type Schema } from './schema.ts'
 import { Unseen } from './unseen.tsx'
 import { boundOf, boundsText, defaultText, labelOf } from './words.ts'
@@ -184,8 +185,8 @@ function Control({ schema, value, onChange, onWhole, path, id, described, isWron
             {...common}
             {...bounds}
             {...(Text === 'input' && AS_TYPED)}
-            value={value}
-            onChange={({ currentTarget }) => onChange(currentTarget.value)}
+            value={fieldText(value)}
+            onChange={({ currentTarget }) => onChange(withLineEnds(value, currentTarget.value))}
           />
           <Unseen text={value} />
         </>

@@ -74,4 +74,4 @@ export function emptyValue(schema: Schema): JsonValue {
 
 /** Returns true for a text that needs more than one line. */
 export const isLongText = (value: string, { maxLength = 0 }: Schema): boolean =>
-  value.includes('\n') || value.length > LONG_TEXT || maxLength > 1_000
+  /[\r\n]/.test(value) || value.length > LONG_TEXT || maxLength > 1_000

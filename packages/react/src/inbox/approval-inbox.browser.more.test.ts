@@ -215,6 +215,19 @@ test('the form for edits offers an argument that was not given, also one with th
   expect(await page.getByRole('button', { name: 'Add To string' }).count()).toBe(1)
 })
 
+test('an edit of one word leaves the line ends of a text of Windows as they are', async () => {
+  const actions = [sampleAction({ arguments: { note: 'one\r\ntwo\r\nthree' } })]
+  const properties = { note: { type: 'string' } }
+  await openInbox([live], [{ name: sampleAction().tool, inputSchema: { type: 'object', properties } }], { actions })
+  await row().click()
+  await page.getByText('Details', { exact: true }).click()
+  await page.getByText('Edit before you approve').click()
+  await page.getByLabel('Note').fill('one\n2\nthree')
+  await page.getByText('JSON', { exact: true }).click()
+  const edited = page.locator('.cs-edit-json')
+  expect(JSON.parse(await edited.inputValue())).toEqual({ note: 'one\r\n2\r\nthree' })
+})
+
 test('the wheel scrolls the page on from an amount that was typed, and leaves the amount as it is', async () => {
   await openInbox([live], [{ name: sampleAction().tool, inputSchema: { type: 'object', properties: { cents: { type: 'integer' } } } }])
   await row().click()
