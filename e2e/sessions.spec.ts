@@ -141,7 +141,7 @@ test('a person finds a session by words and status, renames it in place and dele
   await expect(page).toHaveURL(`${place.url}/`)
   await expect(items).toHaveCount(2)
   await expect(list.getByTestId('session-item')).toHaveCount(2)
-  await expect(other.getByText('This session is no longer here.')).toBeVisible()
+  await expect(other.getByText('This session was deleted, or you no longer have access to it.')).toBeVisible()
   await expect(other.getByText(/deleted this session/)).toBeVisible()
   expect((await place.call('GET', `/api/sessions/${lamps}`)).status).toBe(404)
 })

@@ -32,8 +32,19 @@ export function forgetDrafts(): void {
 /** Unsent drafts of one person, per session and for the policy, kept until the tab is closed: a phone loads a page anew when its person comes back to it. */
 export const readDraft = (draftOf: string): string => drafts.get(draftOf) ?? attempt(() => sessionStorage.getItem(PREFIX + draftOf)) ?? ''
 
+/** Deletes a draft, and what is known of its requests. */
+export function forgetDraft(draftOf: string): void {
+  for (const name of [draftOf, `${draftOf}.unanswered`, `${draftOf}.shown`]) keepDraft(name, '')
+}
+
 export function keepDraft(draftOf: string, text: string): void {
   if (text === '') drafts.delete(draftOf)
   else drafts.set(draftOf, text)
   attempt(() => (text === '' ? sessionStorage.removeItem(PREFIX + draftOf) : sessionStorage.setItem(PREFIX + draftOf, text)))
 }
+
+/** What a request about a draft was, for as long as the draft: sent anew with the same key, also by another page, it arrives once. */
+export const readRequest = <Request>(name: string): Request | undefined => attempt(() => JSON.parse(readDraft(name))) as Request | undefined
+
+export const keepRequest = (name: string, request: object | undefined): void =>
+  keepDraft(name, request === undefined ? '' : JSON.stringify(request))

@@ -21,21 +21,28 @@ type ComposerProps = {
   onStop?: () => Promise<void>
 }
 
+/** As the server has it. No limit of the field: a longer text that is pasted would lose its end, and the rest would be sent. */
+const MOST_CHARS = 100_000
+const TOO_LONG = 'a message may have 100,000. Shorten it to send it.'
+
 /** The message field. Enter sends, Shift+Enter breaks the line. Incoming messages never move the caret or the text. */
 export function Composer({ draftOf, onSend, blocked, placeholder, hint, autoFocus = false, field, onStop }: ComposerProps) {
   const [text, setText] = useState(() => readDraft(draftOf))
-  const { post, failure, setFailure } = useSending(onSend, 'Not sent, your text is kept.')
+  const { post, noteTyped, failure, setFailure } = useSending(onSend, 'Not sent, your text is kept.', draftOf)
   const [isStopping, setStopping] = useState(false)
   const hintId = useId()
+  const tooLong = text.length > MOST_CHARS ? `${text.length.toLocaleString('en')} characters: ${TOO_LONG}` : undefined
+  const unsendable = blocked ?? tooLong
 
   function change(next: string) {
     setText(next)
     keepDraft(draftOf, next)
+    noteTyped(next)
   }
 
   async function send() {
     const sent = text
-    if (sent.trim() === '' || blocked || !(await post(sent))) return
+    if (sent.trim() === '' || unsendable || !(await post(sent))) return
     // Remove only the sent text, because somebody may have typed more while the server answered.
     const held = readDraft(draftOf)
     change(held.startsWith(sent) ? held.slice(sent.length).trimStart() : held)
@@ -80,7 +87,6 @@ export function Composer({ draftOf, onSend, blocked, placeholder, hint, autoFocu
           aria-describedby={hintId}
           placeholder={placeholder}
           maxRows={10}
-          maxLength={100_000}
           value={text}
           autoFocus={autoFocus}
           onChange={(event) => change(event.target.value)}
@@ -100,12 +106,18 @@ export function Composer({ draftOf, onSend, blocked, placeholder, hint, autoFocu
             Stop
           </Button>
         )}
-        <IconButton type="submit" className="send" aria-label="Send" disabled={text.trim() === '' || Boolean(blocked)} data-testid="send">
+        <IconButton
+          type="submit"
+          className="send"
+          aria-label="Send"
+          disabled={text.trim() === '' || Boolean(unsendable)}
+          data-testid="send"
+        >
           <Icon name="send" />
         </IconButton>
       </div>
-      <p className="composer-hint" id={hintId} data-blocked={Boolean(blocked)}>
-        {blocked ?? hint ?? 'Enter sends, Shift+Enter starts a new line.'}
+      <p className="composer-hint" id={hintId} data-blocked={Boolean(unsendable)}>
+        {unsendable ?? hint ?? 'Enter sends, Shift+Enter starts a new line.'}
       </p>
     </form>
   )

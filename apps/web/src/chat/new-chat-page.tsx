@@ -3,6 +3,7 @@ import { showInvisible } from '@countersign/react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
+import { keepRequest, readRequest } from '../drafts.ts'
 import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
@@ -59,6 +60,10 @@ export default function NewChatPage() {
   )
 }
 
+/** The session of a new chat, before its first message was accepted. @param message The key of that message. */
+type BegunSession = { agent: string; idempotencyKey: string; id?: string; message?: string }
+const BEGUN = 'new.begun'
+
 type FreshChatProps = { agents: AgentView[]; agent: AgentView; onPick: (name: string) => void }
 
 function FreshChat({ agents, agent, onPick }: FreshChatProps) {
@@ -67,7 +72,7 @@ function FreshChat({ agents, agent, onPick }: FreshChatProps) {
   const navigate = useNavigate()
   const isOnline = useOnline()
   // Kept over failed sends: a second try must not leave an empty session behind.
-  const begun = useRef<{ agent: string; idempotencyKey: string; id?: string }>(undefined)
+  const begun = useRef<BegunSession>(undefined)
   // An answer that is late must not take a person from the page where they are by then, with a text in one of its fields.
   const isHere = useRef(false)
   useEffect(() => {
@@ -78,14 +83,21 @@ function FreshChat({ agents, agent, onPick }: FreshChatProps) {
   }, [])
 
   async function start(text: string, idempotencyKey: string) {
+    // This very message may have begun one on a page that was left before the answer came.
+    const last = readRequest<BegunSession>(BEGUN)
+    if (last?.message === idempotencyKey) begun.current ??= last
     if (begun.current?.agent !== agent.name) begun.current = { agent: agent.name, idempotencyKey: crypto.randomUUID() }
     const session = begun.current
+    const keep = () => keepRequest(BEGUN, { ...session, message: idempotencyKey })
+    keep()
     session.id ??= (await client.sessions.create({ agent: agent.name }, { idempotencyKey: session.idempotencyKey })).id
+    keep()
     await client.sessions.post(session.id, text, { idempotencyKey })
+    keepRequest(BEGUN, undefined)
     void refreshSessions(queries)
     if (isHere.current) navigate(`/sessions/${session.id}`, { state: { isFresh: true } })
   }
-  const suggested = useSending(start, 'Not sent.')
+  const suggested = useSending(start, 'Not sent.', 'suggestion')
 
   return (
     <div className="fresh">

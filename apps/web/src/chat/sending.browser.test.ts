@@ -193,6 +193,85 @@ test.each([
   expect(sent).toEqual(['注文を見る'])
 })
 
+test.each(['was loaded anew', 'was left and opened again'])(
+  'a message whose answer was lost arrives once, also after the page %s',
+  async (how) => {
+    await page.goto(server.url)
+    const begun = await loseFirstAnswer(/\/api\/sessions$/, { id: 'ses_000001' })
+    const first = await loseFirstAnswer(/\/ses_000001\/messages/, { messageId: 'msg_1' })
+    const again = async () => {
+      if (how === 'was loaded anew') return void (await page.reload())
+      await page
+        .getByRole('link', { name: /^Inbox/ })
+        .first()
+        .click()
+      await page.waitForURL(/\/waiting/)
+      await page.goBack()
+    }
+    const lost = page.getByText('No answer came')
+    await field().fill('List the orders')
+    for (const arrived of [begun, first]) {
+      await field().press('Enter')
+      await expect.poll(() => arrived.length).toBe(1)
+      await lost.waitFor()
+      await again()
+      await expect.poll(() => field().inputValue()).toBe('List the orders')
+      await lost.waitFor()
+    }
+    await field().press('Enter')
+    await page.waitForURL(/\/sessions\/ses_000001$/)
+    expect(begun).toEqual([begun[0], begun[0]])
+    expect(first).toEqual([first[0], first[0]])
+  },
+)
+
+test('a text that is written again after one like it had no answer is another message', async () => {
+  await page.goto(`${server.url}/sessions/ses_000001`)
+  const arrived = await loseFirstAnswer(/\/ses_000001\/messages/, { messageId: 'msg_1' })
+  await field().fill('continue')
+  await field().press('Enter')
+  await page.getByText('No answer came').waitFor()
+  await field().fill('')
+  await field().fill('continue')
+  await field().press('Enter')
+  await expect.poll(() => arrived.length).toBe(2)
+  expect(arrived[1]?.key).not.toBe(arrived[0]?.key)
+})
+
+test('a text that is too long for a message stays whole, and the page says so instead of sending its beginning', async () => {
+  await page.goto(`${server.url}/sessions/ses_000001`)
+  const sent: string[] = []
+  await page.route(/\/ses_000001\/messages/, (route) => {
+    if (route.request().method() !== 'POST') return route.fallback()
+    sent.push(route.request().postDataJSON().content)
+    return route.fulfill({ status: 202, json: { messageId: 'msg_1' } })
+  })
+  await field().focus()
+  await page.keyboard.insertText('x'.repeat(100_001))
+  await page.getByText('100,001 characters: a message may have 100,000. Shorten it to send it.').waitFor()
+  expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
+  await field().press('Enter')
+  await field().press('Backspace')
+  await field().press('Enter')
+  await expect.poll(() => field().inputValue()).toBe('')
+  expect(sent.map(({ length }) => length)).toEqual([100_000])
+})
+
+test('a session that somebody may no longer see is not said to be deleted', async () => {
+  await page.goto(`${server.url}/sessions/ses_000001`)
+  await field().waitFor()
+  await page.route(/\/api\/sessions\/ses_000001/, (route) =>
+    route.fulfill({
+      status: 404,
+      contentType: 'application/problem+json',
+      json: { code: 'not_found', detail: 'there is no session ses_000001' },
+    }),
+  )
+  server.cut('/api/sessions/ses_000001/events')
+  await page.getByRole('heading', { name: 'Session unavailable' }).waitFor()
+  await page.getByText('This session was deleted, or you no longer have access to it.').waitFor()
+})
+
 test('a message that was begun is there again after the page was loaded anew, until it is sent', async () => {
   await page.goto(`${server.url}/sessions/ses_000001`)
   await page.route(/\/ses_000001\/messages/, (route) =>
@@ -245,6 +324,24 @@ test('a typed word counts for the cards that were on the screen, not for one tha
   expect(await shownNow()).toEqual([FIRST.id])
   await cardOf(SECOND).scrollIntoViewIfNeeded()
   await expect.poll(shownNow).toEqual([FIRST.id, SECOND.id])
+})
+
+test('a typed word whose answer was lost is sent with the same cards after the page was loaded anew', async () => {
+  await page.setViewportSize({ width: 1280, height: 720 })
+  await page.goto(`${server.url}/sessions/ses_long`)
+  const arrived = await loseFirstAnswer(/\/ses_long\/messages/, { messageId: 'msg_1' })
+  await cardOf(FIRST).waitFor()
+  await drawn()
+  await field().fill('yes')
+  await field().press('Enter')
+  await page.getByText('No answer came').waitFor()
+  await page.setViewportSize({ width: 1280, height: 420 })
+  await page.reload()
+  await cardOf(FIRST).waitFor()
+  await field().press('Enter')
+  await expect.poll(() => arrived.length).toBe(2)
+  expect(arrived).toEqual([arrived[0], arrived[0]])
+  expect(arrived[0]?.body).toHaveProperty('shown')
 })
 
 test('a typed word does not count for a card whose beginning was never on the screen', async () => {

@@ -11,6 +11,7 @@ import { showInvisible, useStore } from '@countersign/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { Link, NavigationType, useLocation, useNavigationType, useParams } from 'react-router'
+import { keepRequest, readRequest } from '../drafts.ts'
 import { errorText } from '../errors.ts'
 import { ConnectionBanner } from '../live/connection-banner.tsx'
 import { eventsWhileSeen } from '../live/events-while-seen.ts'
@@ -166,12 +167,15 @@ function LoadedChat({ snapshot, session, sessionId, isOwner, isHost, startsHere,
   const isBusy = session.status === 'active' || session.status === 'waiting_approval'
 
   const shownCards = useShownCards()
-  /** The key of the last message, and the cards on the screen when it was first sent. A retry sends both again, so it is the same request. */
-  const sent = useRef<{ idempotencyKey: string; shown: ShownAction[] }>(undefined)
 
   async function send(text: string, idempotencyKey: string) {
-    if (sent.current?.idempotencyKey !== idempotencyKey) sent.current = { idempotencyKey, shown: shownCards.list() }
-    await client.sessions.post(sessionId, text, sent.current)
+    // The key of the last message, and the cards on the screen when it was first sent. A retry sends both again, so it is the same request.
+    const name = `${sessionId}.shown`
+    const last = readRequest<{ idempotencyKey: string; shown: ShownAction[] }>(name)
+    const options = last?.idempotencyKey === idempotencyKey ? last : { idempotencyKey, shown: shownCards.list() }
+    keepRequest(name, options)
+    await client.sessions.post(sessionId, text, options)
+    keepRequest(name, undefined)
     conversation.current?.toEnd()
   }
 
@@ -225,11 +229,11 @@ function FailedChat({ snapshot, onAgain }: { snapshot: SessionSnapshot; onAgain:
   const isMissing = snapshot.failure?.code === 'not_found'
   const wasHere = snapshot.session !== null
   return (
-    <Page title={wasHere ? 'Session deleted' : isMissing ? 'Session not found' : 'Session'}>
+    <Page title={wasHere ? 'Session unavailable' : isMissing ? 'Session not found' : 'Session'}>
       <div className="empty" role="alert">
         <h2>
           {wasHere
-            ? 'This session is no longer here.'
+            ? 'This session was deleted, or you no longer have access to it.'
             : isMissing
               ? 'This session does not exist, or you do not have access to it.'
               : 'The session could not be loaded.'}

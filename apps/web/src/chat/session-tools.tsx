@@ -2,7 +2,7 @@ import { isComposing, showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
-import { keepDraft } from '../drafts.ts'
+import { forgetDraft } from '../drafts.ts'
 import { useOnline } from '../live/use-online.ts'
 import { isTyping } from '../preferences/shortcuts.ts'
 import { useServices } from '../services.tsx'
@@ -35,7 +35,7 @@ function DeleteSession({ sessionId, title, onClose }: { sessionId: string; title
   const isCancelled = useRef(false)
   async function remove() {
     await client.sessions.remove(sessionId)
-    keepDraft(sessionId, '')
+    forgetDraft(sessionId)
     void refreshSessions(queries)
     tellOtherWindows()
     // By now the person may be on another page, or go on with this one, with a text in one of its fields.
