@@ -74,3 +74,15 @@ test('tabs that nobody sees share one stream, and each tells what waits, also wh
   inbox.propose(inbox.actionOf('six', {}))
   await until(waiting).toEqual(['6', '6'])
 })
+
+test('a chat that nobody sees shows what was said meanwhile once it is seen again', async () => {
+  const tab = await openTab('/sessions/ses_000001')
+  await streams(CHAT).toBe(1)
+  await see(tab, false)
+  await streams(CHAT).toBe(0)
+  const author = { id: 'prn_ana', name: 'Ana' }
+  const said = { id: 'msg_later', sessionId: 'ses_000001', seq: 9_000, role: 'user', kind: 'text', content: 'Is it done?', author }
+  inbox.server.push(CHAT, 'message', { message: { ...said, createdAt: '2026-11-21T10:00:00.000Z' } })
+  await see(tab, true)
+  await tab.getByText('Is it done?', { exact: true }).waitFor()
+})
