@@ -7,14 +7,13 @@ import {
   type ShownAction,
   type Store,
 } from '@countersign/client'
-import { showInvisible, useStore } from '@countersign/react'
+import { eventsWhileSeen, showInvisible, useStore } from '@countersign/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { Link, NavigationType, useLocation, useNavigationType, useParams } from 'react-router'
 import { keepRequest, readRequest } from '../drafts.ts'
 import { errorText } from '../errors.ts'
 import { ConnectionBanner } from '../live/connection-banner.tsx'
-import { eventsWhileSeen } from '../live/events-while-seen.ts'
 import { useShareActions } from '../live/open-actions.ts'
 import { useConnection } from '../live/use-connection.ts'
 import { useServices } from '../services.tsx'

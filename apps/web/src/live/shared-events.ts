@@ -1,12 +1,12 @@
 import { events, type SessionEvent } from '@countersign/client'
-import { isSeen, onSight } from './events-while-seen.ts'
+import { isSeen, onSight } from '@countersign/react'
 
 /** What the page that keeps the stream says to the others: an event, or that the stream began anew and some may be missing. */
 type Told = SessionEvent | 'begun'
 
 /**
  * The events of the inbox. A page that is seen has a stream of its own. Of those that nobody sees, one keeps its stream and passes the
- * events on to the others, so that their titles, icons and notifications are right: see {@link eventsWhileSeen} for the reason.
+ * events on to the others, so that their titles, icons and notifications are right: see `eventsWhileSeen` for the reason.
  * @param person Resolves with the id of whose inbox it is; undefined where that is not known. Pages share the events of one person only.
  */
 export const sharedEvents = (person: Promise<string | undefined>): typeof events =>

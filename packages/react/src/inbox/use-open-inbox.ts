@@ -1,5 +1,6 @@
 import { type ApiError, type Client, type InboxStore, isApiError, openInbox } from '@countersign/client'
 import { useEffect, useState } from 'react'
+import { eventsWhileSeen } from '../events-while-seen.ts'
 import { followRights, type Rights } from './follow-rights.ts'
 
 /** Where the inbox of a client stands: who it is for and in whose place they vote now, and the store of what waits. `retry` opens it anew. */
@@ -22,7 +23,7 @@ export function useOpenInbox(client: Client): OpenedInbox {
     client.me({ signal }).then(
       ({ principal: me }) => {
         if (signal.aborted) return
-        const inbox = openInbox(client)
+        const inbox = openInbox(client, { follow: eventsWhileSeen })
         store = inbox
         const show = (rights: Rights) => setOpened({ state: 'open', store: inbox, ...rights, retry })
         show({ me, standsFor: [] })

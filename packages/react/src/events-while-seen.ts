@@ -1,5 +1,6 @@
 import { events } from '@countersign/client'
 
+/** True while the page is seen. */
 export const isSeen = (): boolean => document.visibilityState === 'visible'
 
 /** Calls `listener` each time the page begins or ceases to be seen, until the signal aborts. */
@@ -10,6 +11,8 @@ export function onSight(listener: () => void, signal: AbortSignal): void {
 /**
  * The events of a stream that is open only while the page is seen; it goes on behind the last event. Over HTTP/1.1 a browser keeps six
  * connections to a server, for all tabs together: the streams of tabs that nobody sees would let nothing else through.
+ * @example
+ * const session = openSession(client, sessionId, { follow: eventsWhileSeen })
  */
 export const eventsWhileSeen: typeof events = async function* (client, options) {
   const { signal = new AbortController().signal, onState = () => {} } = options
