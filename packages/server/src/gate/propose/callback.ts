@@ -1,8 +1,6 @@
 import { CountersignError } from '@countersign/core'
+import { pathValueFault } from '@countersign/toolkit/internal'
 import { type stored, type Tx, type WebhookRow, webhooks } from '../../store/index.ts'
-
-/** Encoded separators and dots: a receiver may decode them after it was checked which address they are under. */
-const HIDDEN_PATH = /%2f|%5c|%2e|\/\//i
 
 /** True for an address at or under that of a webhook which takes callbacks. */
 export function takesCallback({ url: base, callbacks }: Pick<WebhookRow, 'url' | 'callbacks'>, address: string): boolean {
@@ -10,8 +8,18 @@ export function takesCallback({ url: base, callbacks }: Pick<WebhookRow, 'url' |
   const at = new URL(base)
   if (callbacks === 0 || url.origin !== at.origin || url.username !== '' || url.password !== '') return false
   const folder = at.pathname.endsWith('/') ? at.pathname : `${at.pathname}/`
-  return url.pathname === at.pathname || (url.pathname.startsWith(folder) && !HIDDEN_PATH.test(url.pathname.slice(folder.length - 1)))
+  return url.pathname === at.pathname || (url.pathname.startsWith(folder) && staysBelow(url.pathname.slice(folder.length)))
 }
+
+/**
+ * True for a path that leads out of its folder in no reading: a receiver may decode it, once or twice, or leave out what follows a `;`, after it was
+ * checked which address it is under.
+ */
+const staysBelow = (path: string): boolean =>
+  path
+    .replace(/\/$/, '')
+    .split('/')
+    .every((segment) => path === '' || pathValueFault(segment) === undefined)
 
 /**
  * Returns the text of the column `callback`: the address, and the webhook that it is under.
