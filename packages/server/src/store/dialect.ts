@@ -12,7 +12,7 @@ import {
 } from 'kysely'
 import { writeText } from './postgres/text.ts'
 import type { Schema } from './tables/schema.ts'
-import { globOf, isAscii, likeOf, regexpOf } from './text-patterns.ts'
+import { isAscii, regexpOf } from './text-patterns.ts'
 
 /** The differences between the two databases, applied where a query is built. */
 export interface Dialect {
@@ -59,9 +59,9 @@ export const SQLITE: Dialect = {
   }),
   writeText: (text) => text,
   hasText(column, text) {
-    // A pattern ends at its first NUL, and would match any text with the part before it. `lower` handles only ASCII letters.
-    if (text.includes('\0')) return sql`instr(lower(${sql.ref(column)}), lower(${text})) > 0`
-    return isAscii(text) ? sql`${sql.ref(column)} like ${likeOf(text)} escape '\\'` : sql`${sql.ref(column)} glob ${globOf(text)}`
+    // `lower` handles only ASCII letters; what a function is given ends at its first NUL.
+    if (isAscii(text) || text.includes('\0')) return sql`instr(lower(${sql.ref(column)}), lower(${text})) > 0`
+    return sql`countersign_has_text(${sql.ref(column)}, ${text})`
   },
   listHasAny: (column, key, values) =>
     sql`exists (select 1 from json_each(${column}, ${sql.lit(`$.${key}`)}) as member where member.value in (${sql.join(values)}))`,

@@ -3,8 +3,9 @@ import fc from 'fast-check'
 import { Client } from 'pg'
 import { expect, inject, test } from 'vitest'
 import { openTestDatabase } from '../../../../verification/testing/test-database.ts'
+import { addTextSearch } from './sqlite/text-search.ts'
 import { includesText } from './tables/session-search.ts'
-import { globOf, isAscii, likeOf, regexpOf } from './text-patterns.ts'
+import { finderOf, isAscii, regexpOf } from './text-patterns.ts'
 
 /** Characters with a meaning in patterns, letters with several cases or one, and some that are more than one unit. */
 const CHARACTER = fc.constantFrom(...'aAzZ09 %_*?[]^-\\.(){}|+$"\'/äÄßẞéÉωΩσΣжЖǆǅǄİıſK漢😀\u{10400}\u{10428}\n\u200d'.split(/(?:)/u))
@@ -19,19 +20,35 @@ const expected = (whole: string, part: string): boolean => {
   return all.some((_, at) => wanted.every((c, i) => agrees(c, all[at + i] ?? '')))
 }
 
-test('a pattern for SQLite finds a text letter for letter, whatever the case, and reads nothing in it as a sign', () => {
+test('a search in SQLite finds a text letter for letter, whatever the case, and reads nothing in it as a sign', () => {
   using database = new DatabaseSync(':memory:')
-  const glob = database.prepare('select ? glob ? as found')
-  const like = database.prepare(`select ? like ? escape '\\' as found`)
+  addTextSearch(database)
+  const hasText = database.prepare('select countersign_has_text(?, ?) as found')
+  const lower = database.prepare('select instr(lower(?), lower(?)) > 0 as found')
   fc.assert(
     fc.property(TEXT, PART, TEXT, (before, part, after) => {
       for (const whole of [before + part + after, before + after, before + part.toUpperCase() + after]) {
-        expect(Boolean(glob.get(whole, globOf(part))?.found), JSON.stringify([whole, part])).toBe(expected(whole, part))
-        if (isAscii(part)) expect(Boolean(like.get(whole, likeOf(part))?.found)).toBe(expected(whole, part))
+        expect(Boolean(hasText.get(whole, part)?.found), JSON.stringify([whole, part])).toBe(expected(whole, part))
+        if (isAscii(part)) expect(Boolean(lower.get(whole, part)?.found)).toBe(expected(whole, part))
       }
     }),
     { seed: inject('propertySeed'), numRuns: 2_000 },
   )
+})
+
+test('a long text is found at every place, and in no time that grows with its length', () => {
+  for (const length of [1, 31, 32, 33, 63, 64, 65, 200]) {
+    const text = `${'aä'.repeat(length).slice(1 - length, length > 1 ? undefined : 0)}é`
+    const find = finderOf(text)
+    for (const before of ['', 'a', 'ä'.repeat(40), 'aä'.repeat(150)]) {
+      expect(find(`${before}${text.toUpperCase()}x`), `${length} ${before}`).toBe(true)
+      expect(find(`${before}${text.slice(0, -1)}e`), `${length} ${before}`).toBe(false)
+    }
+  }
+  const whole = 'a'.repeat(5_000_000)
+  const startedMs = performance.now()
+  for (const text of [`${'a'.repeat(199)}é`, `é${'a'.repeat(199)}`]) expect(finderOf(text)(whole)).toBe(false)
+  expect(performance.now() - startedMs).toBeLessThan(4_000)
 })
 
 test('a pattern for Postgres finds the same, with the locale C, too', async () => {

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { RiskLevel, SETTLED_ORDERS, type SettledOrder } from '@countersign/core'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
@@ -228,4 +229,54 @@ test('few actions of a time are found by the index of their times, and no other 
     expect.stringMatching(/^SEARCH action USING INDEX \S+ \(id=\?\)/),
     expect.stringMatching(/^SEARCH settled USING COVERING INDEX action_settled \(settled_at>\? AND settled_at<\?\)/),
   ])
+})
+
+test('a search for a text by an agent with large arguments leaves the event loop to others: sqlite', async () => {
+  await using temp = await openTempSqlite()
+  const ids = Array.from({ length: 20 }, (_, i) => proposedAt(NOW, i))
+  await temp.store.transact(function* () {
+    yield* principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['approver'] }, 1)
+    for (const [i, id] of ids.entries())
+      yield* actions.insertAction.run(anAction(id, { created_at: NOW, arguments: JSON.stringify({ text: 'a'.repeat(250_000), i }) }))
+  })
+  for (const text of [`${'a'.repeat(190)}é`, `${'a'.repeat(199)}b`]) {
+    for (const rest of [{ text }, { search: { words: [text] } }, { text, states: ['proposed'] as const }]) {
+      const delay = monitorEventLoopDelay({ resolution: 10 })
+      delay.enable()
+      expect(await searchActions(temp.store, { limit: 50, ...rest })).toEqual([])
+      delay.disable()
+      // In one piece, all of it took 12 s with é and 1 s without.
+      expect(delay.max / 1e6).toBeLessThan(900)
+    }
+  }
+})
+
+test.each(STORES)('a search for a text finds each action once, however much text there is: $database', async ({ open }) => {
+  await using temp = await open()
+  const large = { arguments: JSON.stringify({ text: `${'x'.repeat(240_000)} Größe` }), description: 'Large' }
+  const ids = Array.from({ length: 40 }, (_, i) => proposedAt(NOW - i * DAY_MS, i))
+  await temp.store.transact(function* () {
+    yield* principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['approver'] }, 1)
+    for (const [i, id] of ids.entries()) {
+      const isOpen = i % 8 === 0
+      const rest = { created_at: NOW - i * DAY_MS, settled_at: isOpen ? null : NOW, state: isOpen ? 'proposed' : 'declined' } as const
+      yield* actions.insertAction.run(
+        anAction(id, { ...rest, ...(i % 2 === 0 && large), policy: '{"verdict":"ask"}', risk: '{"level":"low"}' }),
+      )
+    }
+  })
+  const wanted = ids.filter((_, i) => i % 2 === 0)
+  const settled = wanted.filter((_, i) => i % 4 !== 0)
+  const found = async (rest: Partial<actions.ActionFilter>) =>
+    (await searchActions(temp.store, { text: 'gRÖSSE'.replace('SS', 'ß'), limit: 50, ...rest })).map(({ id }) => id)
+  expect(await found({})).toEqual(wanted)
+  expect(await found({ text: undefined, search: { words: ['large', 'XXX'] } })).toEqual(wanted)
+  expect(await found({ states: ['proposed'] })).toEqual(wanted.filter((_, i) => i % 4 === 0))
+  expect(await found({ search: TODAY })).toEqual(settled)
+  expect(await found({ limit: 3, before: wanted[4] })).toEqual(wanted.slice(5, 8))
+  for (const order of ORDERS) {
+    const pages = await pagesOf(temp.store, { words: ['größe'] }, 3, order)
+    expect([order, pages.toSorted()]).toEqual([order, settled.toSorted()])
+    expect(await pagesOf(temp.store, { ...TODAY, words: ['größe'] }, 50, order)).toHaveLength(settled.length)
+  }
 })

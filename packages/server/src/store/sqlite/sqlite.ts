@@ -26,6 +26,7 @@ import { holdLock, type Lock } from './file-lock.ts'
 import { openPlaceCheck } from './file-place.ts'
 import { findLastPlace } from './last-place.ts'
 import { sqliteRoom } from './room.ts'
+import { addTextSearch } from './text-search.ts'
 
 /** 3.7.0–3.51.2 can corrupt a WAL database that two connections use. */
 const OLDEST_SQLITE = [3, 51, 3] as const
@@ -211,6 +212,7 @@ function openDatabase(dataDir: string, lock: Lock, prepare: (db: DatabaseSync) =
     db = new DatabaseSync(file, { timeout: 5_000 })
     requireVersion(db)
     db.exec(PRAGMAS)
+    addTextSearch(db)
     prepare(db)
     return db
   } catch (error) {
