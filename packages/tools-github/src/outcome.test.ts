@@ -1,6 +1,7 @@
 import type { JsonObject, VerifyContext } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { push } from '../../../examples/github/stand-in/server.ts'
+import { cpuTimeMs } from '../../../verification/testing/cpu-time.ts'
 import { type Activity, addActivity, type GithubBench, openGithubBench } from '../../../verification/testing/github.ts'
 import { hasMarker, hasTrailer, markerOf, withMarker, withoutMarker, withTrailer } from './marker.ts'
 
@@ -179,8 +180,8 @@ test('a text on GitHub takes no longer for the spaces in it, or for markers that
     markerOf('act_1.1').repeat(10_000) + spaces,
     '<!-- countersign:'.repeat(10_000),
   ]
-  const startedMs = performance.now()
+  const startedAt = cpuTimeMs()
   const read = texts.map(withoutMarker)
-  expect(performance.now() - startedMs).toBeLessThan(2_000)
+  expect(cpuTimeMs() - startedAt).toBeLessThan(2_000)
   expect(read).toEqual([texts[0], texts[1], markerOf('act_1.1').repeat(9_999), texts[3]])
 })

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import type { Fault } from '../../../examples/github/stand-in/server.ts'
+import { cpuTimeMs } from '../../../verification/testing/cpu-time.ts'
 import { addActivity, openGithubBench } from '../../../verification/testing/github.ts'
 
 const CONTEXT = (version?: string) => ({ actionId: 'act', idempotencyKey: 'act.1', version, signal: AbortSignal.timeout(240_000) })
@@ -61,9 +62,9 @@ test('readJobLog: controls of a terminal that never end take no longer than othe
   await using storage = await openStorage(`${'\u001b]'.repeat(200_000)}\n${'\u001b;'.repeat(200_000)}!\n${title}\n${marker}\n`)
   await using bench = await openGithubBench({ logsAt: storage.origin, network: { allow: [storage.origin] } })
   const { failedJob } = addActivity(bench.standin, bench.repo)
-  const startedMs = performance.now()
+  const startedAt = cpuTimeMs()
   const { log } = (await bench.run('readJobLog', { jobId: failedJob })) as { log: string }
-  expect(performance.now() - startedMs).toBeLessThan(5_000)
+  expect(cpuTimeMs() - startedAt).toBeLessThan(5_000)
   expect(log.split('\n').slice(2)).toEqual(['link', marker])
 })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { cpuTimeMs } from '../../../../verification/testing/cpu-time.ts'
 import { OTHER_SCRIPTS } from './confusables.ts'
 import { findLookAlikes, tellApart } from './look-alike.ts'
 import { showInvisible, showProse } from './show-invisible.ts'
@@ -176,9 +177,9 @@ test('a text takes no longer for the length of its words, whatever they are made
     `@xn--${'-'.repeat(2 * many)}`,
   ]
   for (const text of texts) {
-    const startedMs = performance.now()
+    const startedAt = cpuTimeMs()
     expect(showInvisible(text).length).toBeGreaterThanOrEqual(text.length)
     expect(tellApart(text, `${text}.`)).toBeUndefined()
-    expect(performance.now() - startedMs, JSON.stringify(text.slice(0, 8))).toBeLessThan(4_000)
+    expect(cpuTimeMs() - startedAt, JSON.stringify(text.slice(0, 8))).toBeLessThan(4_000)
   }
 })

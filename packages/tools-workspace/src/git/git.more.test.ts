@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { cpuTimeMs } from '../../../../verification/testing/cpu-time.ts'
 import { withGit } from '../../../../verification/testing/with-git.ts'
 import { gitIn, NO_WAY, openWorkspace, type TempFolder, tempFolder, tempRepository } from '../../../../verification/testing/workspace.ts'
 
@@ -85,10 +86,10 @@ test('a commit is only made of what was shown, on the commit it was shown on', a
   await expect(run('commit', { paths: ['a.txt'], message: 'x\nCountersign-Action: act_1' })).rejects.toThrow('must not have a line')
   await expect(run('commit', { paths: ['a.txt'], message: 'x\n\n \tcountersign-action: act_1' })).rejects.toThrow('must not have a line')
   for (const lines of ['\n', '\u2028', ' ']) {
-    const startedMs = performance.now()
+    const startedAt = cpuTimeMs()
     const message = `x${lines.repeat(250_000)}y`
     await expect(run('commit', { paths: ['a.txt'], message })).rejects.toThrow('at most 10000 characters')
-    expect(performance.now() - startedMs).toBeLessThan(2_000)
+    expect(cpuTimeMs() - startedAt).toBeLessThan(2_000)
   }
   await expect(run('commit', { paths: ['nothing.txt'], message: 'x' })).rejects.toMatchObject({ kind: 'refused' })
 })
