@@ -99,6 +99,51 @@ test('an argument that the schema does not name is refused, unless the object is
   expect(loose.check({ any: [1] })).toEqual({ ok: true, value: { any: [1] } })
 })
 
+test('a member that a nested object of the schema does not name is refused at its place, and not dropped in silence', () => {
+  const Id = z.object({ id: z.string() })
+  interface Tree {
+    name: string
+    children?: Tree[] | undefined
+  }
+  const Tree: z.ZodType<Tree> = z.object({ name: z.string(), children: z.lazy(() => z.array(Tree)).optional() })
+  const tool = defineTool({
+    name: 'pay',
+    description: '',
+    input: z.object({
+      to: Id,
+      lines: z.array(z.object({ sku: z.string() })).default([]),
+      pair: z.tuple([Id, Id]).nullish(),
+      byName: z.record(z.string(), Id).optional(),
+      either: z.union([z.string(), Id, z.object({ id: z.string(), amount: z.number() })]).optional(),
+      kind: z.discriminatedUnion('is', [z.object({ is: z.literal('a'), n: z.number() }), z.object({ is: z.literal('b') })]).optional(),
+      both: z.intersection(Id, z.object({ note: z.string() })).optional(),
+      tree: Tree.optional(),
+      loose: z.object({ any: z.looseObject({}), counts: z.object({}).catchall(z.number()) }).optional(),
+      read: z.preprocess((given) => (typeof given === 'object' ? { id: 'r' } : given), Id).optional(),
+    }),
+    effect: 'write',
+    execute: () => null,
+  })
+  const to = { id: '1' }
+  const unnamed: [JsonObject, path: string][] = [
+    [{ to: { id: '1', amount: 5 } }, '/to/amount'],
+    [{ to, lines: [{ sku: 'a' }, { sku: 'b', price: 1 }] }, '/lines/1/price'],
+    [{ to, pair: [to, { id: '2', x: 1 }] }, '/pair/1/x'],
+    [{ to, byName: { ada: { id: '1', x: 1 } } }, '/byName/ada/x'],
+    [{ to, either: { id: '1', amount: 5 } }, '/either/amount'],
+    [{ to, kind: { is: 'b', n: 1 } }, '/kind/n'],
+    [{ to, both: { id: '1', note: 'n', x: 1 } }, '/both/x'],
+    [{ to, tree: { name: 'a', children: [{ name: 'b', x: 1 }] } }, '/tree/children/0/x'],
+  ]
+  for (const [args, path] of unnamed)
+    expect(issuesOf(tool, args)).toEqual([{ path, message: expect.stringMatching(/ is not known here\.$/) }])
+  const named: JsonObject = {
+    ...{ to, lines: [], pair: null, byName: { ada: to }, either: to, kind: { is: 'a', n: 1 }, both: { id: '1', note: 'n' } },
+    ...{ tree: { name: 'a', children: [{ name: 'b' }] }, loose: { any: { x: [1] }, counts: { x: 1 } }, read: { ID: 'r' } },
+  }
+  expect(tool.check(named)).toEqual({ ok: true, value: { ...named, read: { id: 'r' } } })
+})
+
 test('a schema whose output is not what was approved is refused when it is defined', () => {
   const define = (input: z.ZodObject) => () => defineTool({ name: 'bad', description: '', input, effect: 'write', execute: () => null })
   expect(define(z.object({ at: z.coerce.date() }))).toThrow(/tool bad: its input .*Date/)

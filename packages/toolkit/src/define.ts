@@ -23,6 +23,7 @@ import { networkError } from './http/network-error.ts'
 import { toArgumentIssues, zodFindings } from './schema/issues.ts'
 import { openJsonSchema } from './schema/json-schema.ts'
 import { costFault } from './schema/schema-cost.ts'
+import { unnamedMembers } from './schema/unnamed.ts'
 import { readSettlesWithin } from './settles-within.ts'
 import { byClient, executorOf, plainDescription, type ToolDraft, valuesOf } from './tool-draft.ts'
 
@@ -117,8 +118,8 @@ export type CodedTool = Omit<ToolDraft, 'destination' | 'definition'> & { readon
  *
  * With a Zod object the parsed output becomes the arguments: defaults are filled in and coercions done before anything is stored, shown or
  * decided, so those are the bytes that `execute` gets. This requires that parsing the output again changes nothing, so transforms and
- * values that are not JSON (dates, bigints) are refused here. An argument that the schema does not name is refused unless the object is
- * declared loose. With a JSON Schema the arguments pass unchanged.
+ * values that are not JSON (dates, bigints) are refused here. An argument that the schema does not name is refused, in nested objects
+ * too, unless the object is declared loose. With a JSON Schema the arguments pass unchanged.
  *
  * @throws Error in plain words when the definition is unusable.
  * @example
@@ -234,6 +235,8 @@ const isZod = (input: z.ZodObject | JsonSchema): input is z.ZodObject => '_zod' 
 function checkZod(schema: z.ZodObject, args: JsonObject): ArgumentCheck {
   const first = schema.safeParse(args, { reportInput: true })
   if (!first.success) return { ok: false, issues: toArgumentIssues(zodFindings(first.error)) }
+  const dropped = unnamedMembers(schema, args)
+  if (dropped.length > 0) return { ok: false, issues: toArgumentIssues(dropped) }
   const value = JSON.parse(JSON.stringify(first.data)) as JsonObject
   const again = schema.safeParse(value)
   // A retry or an edit checks the stored arguments again; a schema that changes its own output would then run other bytes than were approved.
