@@ -182,6 +182,10 @@ test('a vote in somebody’s place shows its action, and nothing of the conversa
   }
   const theirVote = [200, 404, 404, 404, [pay], 0]
   expect(await sees()).toEqual(theirVote)
+  // Which model answered, and how much it read, is of the conversation.
+  await server.settle()
+  expect((await server.admin.get(`/api/actions/${pay}/story`)).toldAt).not.toBeNull()
+  expect(await del.get(`/api/actions/${pay}/story`)).toMatchObject({ toldAt: null, answered: null })
   await fay.send('DELETE', `/api/delegations/${delegation.id}`)
   expect(await sees()).toEqual(theirVote)
 })

@@ -15,3 +15,15 @@ test('what very many rules name is looked for in every tool, and other requests 
   expect(result).toHaveLength(300)
   expect(turns).toBeGreaterThan(5)
 })
+
+test('a rule that asks or escalates to the role member is warned of: that role decides nothing', async () => {
+  const rule = {
+    ...{ name: 'pay', match: { tool: 'bank.pay' }, verdict: 'ask' },
+    ...{ requires: { roles: ['member', 'approver'] }, escalate: { after: 'PT1H', roles: ['member'] } },
+  }
+  const text = 'names the role member, which decides nothing'
+  expect(await warningsAbout(PolicyDocument.parse({ rules: [rule] }), { roles: undefined, tools: undefined })).toEqual([
+    { rule: 'pay', path: ['rules', 0, 'requires', 'roles'], text },
+    { rule: 'pay', path: ['rules', 0, 'escalate', 'roles'], text },
+  ])
+})

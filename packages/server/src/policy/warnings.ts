@@ -67,7 +67,8 @@ function* warningsOf(rule: PolicyRule, { roles, tools }: Known): Generator<RuleW
     [['escalate', 'roles'], escalate?.roles],
   ] as const) {
     for (const role of names ?? []) {
-      if (roles && !BUILT_IN.has(role) && !roles.has(role)) yield { part, text: `waits for the role ${role}, which nobody has yet` }
+      if (role === 'member') yield { part, text: 'names the role member, which decides nothing' }
+      else if (roles && !BUILT_IN.has(role) && !roles.has(role)) yield { part, text: `waits for the role ${role}, which nobody has yet` }
     }
   }
   const read = tools && match.when !== undefined ? readCondition(match.when) : undefined

@@ -3,6 +3,9 @@ import { type ActionRow, actions, type SessionRow, stored, type Tx, visibility }
 import { seesAll } from '../caller.ts'
 import { findRight, lenderIdsOf } from '../decide/rights.ts'
 
+/** A rule may name it, but it decides nothing, so it shows nothing either. */
+const DECIDES_NOTHING = 'member'
+
 /**
  * Returns the reader by which the store filters; undefined for a reader who sees everything. Roles are the reader's own: a person who votes
  * by delegation sees the actions that they have or had a vote on, and nothing else of what the delegator sees.
@@ -10,7 +13,11 @@ import { findRight, lenderIdsOf } from '../decide/rights.ts'
 export const readerOf = (principal: Principal): visibility.Reader | undefined => {
   if (seesAll(principal)) return undefined
   const isPerson = principal.kind === 'person'
-  return { id: principal.id, personId: isPerson ? personOf(principal) : null, roles: isPerson ? principal.roles : [] }
+  return {
+    id: principal.id,
+    personId: isPerson ? personOf(principal) : null,
+    roles: isPerson ? principal.roles.filter((role) => role !== DECIDES_NOTHING) : [],
+  }
 }
 
 /** True for a person with a vote on the action, in their own right or by delegation. An action that policy allowed has no votes. */

@@ -29,28 +29,25 @@ const isRouted = ({ roles }: Reader, table: string, dialect: Dialect): Condition
 const hasVoted = (reader: Reader, table: string): Condition =>
   sql`exists (select 1 from vote where vote.action_id = ${sql.ref(`${table}.id`)} and ${isOwn(reader, 'vote.principal_id')})`
 
-/** Without the votes in somebody's place. */
-const hasVotedThemselves = (reader: Reader, table: string): Condition =>
-  sql`exists (select 1 from vote where vote.action_id = ${sql.ref(`${table}.id`)} and vote.for_id is null and ${isOwn(reader, 'vote.principal_id')})`
-
-/** True when the action itself concerns the reader: they requested it, it needs their role, or they voted on it. */
-const concerns = (reader: Reader, table: string, dialect: Dialect, voted: Condition): Condition =>
-  sql`(${isOwn(reader, `${table}.requested_by`)} or ${isRouted(reader, table, dialect)} or ${voted})`
+/** True when the reader requested the action, or it needs a role of theirs. */
+const isAboutThem = (reader: Reader, table: string, dialect: Dialect): Condition =>
+  sql`(${isOwn(reader, `${table}.requested_by`)} or ${isRouted(reader, table, dialect)})`
 
 /** True when the reader was invited to the session in `table`. */
 const isInvited = ({ id }: Reader, table: string): Condition =>
   sql`exists (select 1 from session_participant as invited where invited.session_id = ${sql.ref(`${table}.id`)} and invited.principal_id = ${id})`
 
 /**
- * True when the reader sees the session in `table`: it is theirs, they were invited, or an action in it concerns them. A conversation is
- * visible as a whole or not at all, so a vote in somebody's place does not show it.
+ * True when the reader sees the session in `table`: it is theirs, they were invited, or an action in it is theirs or needs a role of theirs. A
+ * conversation is visible as a whole, with all that is said later: a vote in somebody's place, or by a role that was taken away, does not show
+ * it.
  */
 export const sessionIsVisible = (reader: Reader, table: string, dialect: Dialect): Condition =>
-  sql`(${isOwn(reader, `${table}.owner_id`)} or ${isInvited(reader, table)} or exists (select 1 from action as one where one.session_id = ${sql.ref(`${table}.id`)} and ${concerns(reader, 'one', dialect, hasVotedThemselves(reader, 'one'))}))`
+  sql`(${isOwn(reader, `${table}.owner_id`)} or ${isInvited(reader, table)} or exists (select 1 from action as one where one.session_id = ${sql.ref(`${table}.id`)} and ${isAboutThem(reader, 'one', dialect)}))`
 
-/** True when the reader sees the action in `table`: it concerns them, or they see its session. */
+/** True when the reader sees the action in `table`: it is about them, they voted on it, or they see its session, which is not deleted. */
 export const actionIsVisible = (reader: Reader, table: string, dialect: Dialect): Condition =>
-  sql`(${concerns(reader, table, dialect, hasVoted(reader, table))} or exists (select 1 from session as around where around.id = ${sql.ref(`${table}.session_id`)} and ${sessionIsVisible(reader, 'around', dialect)}))`
+  sql`(${isAboutThem(reader, table, dialect)} or ${hasVoted(reader, table)} or exists (select 1 from session as around where around.id = ${sql.ref(`${table}.session_id`)} and (around.deleted_at is null or ${isOwn(reader, 'around.owner_id')}) and ${sessionIsVisible(reader, 'around', dialect)}))`
 
 export function* seesActionOf(reader: Reader, actionId: string): Tx<boolean> {
   return (yield* visibleAmong(reader, [actionId])).has(actionId)
