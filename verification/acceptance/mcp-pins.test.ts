@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Action } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { startSessionServer } from '../../packages/tools-mcp/src/testing/http-server.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 const RAW = fileURLToPath(new URL('../../packages/tools-mcp/src/testing/raw-server.ts', import.meta.url))
@@ -66,6 +67,36 @@ test('MCP: an edit is no approval of a tool that changed since it was shown: the
   expect(asked.revised).toMatchObject({ why: 'edit', reason: expect.stringContaining('s.note is not the tool that was shown any more.') })
   expect(existsSync(`${file}.calls`), 'nothing was called').toBe(false)
   expect(await approve(server, asked)).toMatchObject({ state: 'succeeded', attempt: 1 })
+})
+
+const MAILS = 'Mails the note to all customers'
+
+test('MCP over HTTP: what was approved just before a server is deployed with another tool goes back to people with the change', async () => {
+  const target = await startSessionServer()
+  await using server = await startTestServer({ config: { tools: { s: { mcp: { url: target.url } } } } })
+  const shown = await propose(server, 's.note', {})
+  target.forget()
+  target.describe(MAILS)
+  const asked = await approve(server, shown)
+  expect(asked).toMatchObject({
+    ...{ state: 'proposed', revision: 2, votes: [] },
+    revised: { reason: expect.stringContaining('note is not the tool that was shown any more.') },
+    preview: [{ field: 'the tool’s description', oldValue: 'Adds a note', newValue: MAILS }],
+  })
+  expect(target.calls).toEqual([])
+  expect(await approve(server, asked)).toMatchObject({ state: 'succeeded' })
+  expect(target.calls).toEqual(['note'])
+})
+
+test('MCP over HTTP: what policy allows is not sent to a server that was deployed with another tool, and its repeat asks', async () => {
+  const target = await startSessionServer()
+  const rules = [{ name: 'all run', match: { tool: '*' }, verdict: 'allow' as const }]
+  await using server = await startTestServer({ config: { tools: { s: { mcp: { url: target.url } } }, policy: { rules } } })
+  target.forget()
+  target.describe(MAILS)
+  expect(await settled(server, await propose(server, 's.note', {}))).toMatchObject({ state: 'failed', error: { kind: 'stale' } })
+  expect(await propose(server, 's.note', {})).toMatchObject({ state: 'proposed', policy: { rule: 'changed tool' } })
+  expect(target.calls).toEqual([])
 })
 
 const propose = (server: TestServer, tool: string, args: object): Promise<Action> =>
