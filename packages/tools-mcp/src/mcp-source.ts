@@ -326,9 +326,12 @@ export class McpSource implements ToolSource {
   }
 }
 
-/** Returns a text that is another one whenever a tool, its definition or its pin is. */
+/** Returns a text that is another one whenever a tool, its definition or its pin is. Some servers list their tools in any order. */
 const namesOf = (tools: readonly PinnedTool[]): string =>
-  tools.map(({ definition: { name }, hash, was }) => `${name} ${hash} ${was?.hash ?? ''}`).join('\n')
+  tools
+    .map(({ definition: { name }, hash, was }) => `${name} ${hash} ${was?.hash ?? ''}`)
+    .sort()
+    .join('\n')
 
 const aborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => {

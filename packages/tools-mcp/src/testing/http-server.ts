@@ -110,8 +110,10 @@ export async function startSessionServer(certificate?: Certificate, options: Ses
     const names = ['hold', 'note', 'moved', 'broken', 'slow', 'forbidden', 'limited', 'busy', 'cut', 'flood', 'spoil']
     const tools = names.map((name) => ({ name, inputSchema: { type: 'object' }, ...(name === 'note' && { description }) }))
     if (method === 'tools/list') {
-      const status = await list(++lists)
-      return status === 200 ? result({ tools }) : void json(status, {})
+      const nth = ++lists
+      const status = await list(nth)
+      // Some servers list their tools in any order.
+      return status === 200 ? result({ tools: nth % 2 === 1 ? tools : tools.toReversed() }) : void json(status, {})
     }
     calls.push(params.name)
     onCall?.()
