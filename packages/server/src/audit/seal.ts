@@ -13,7 +13,7 @@ const MAX_ROWS = 20_000
 export type Sealed =
   /** There are no new rows. */
   | { kind: 'nothing'; last: Head | undefined; gap: HeadGap | undefined }
-  /** The next row is not final: a row may still be written before it. Or the last head is too young. */
+  /** The next row is not final: a row may still be written before it. Or the last head is too young, or nothing may be signed any more. */
   | { kind: 'later'; last: Head | undefined; gap: HeadGap | undefined }
   | { kind: 'sealed'; last: Head; isFull: boolean; leavesRows: boolean }
   /** The database does not hold the remembered record: nothing is signed. */
@@ -27,6 +27,8 @@ export interface SealDeps {
   gap?: HeadGap | undefined
   /** False signs even when the last head is younger than a second. Default true. */
   isPaced?: boolean
+  /** True once nothing may be signed any more: asked behind the lock, just before a head is signed. Default: never. */
+  isStopped?: () => boolean
 }
 
 /** Signs one head over the new rows, unless the database does not hold the remembered record. */
@@ -71,6 +73,8 @@ function* sealSome(deps: SealDeps, nowMs: number): Tx<Sealed> {
   for (const row of firstOpen < 0 ? rows : rows.slice(0, firstOpen)) tally.add(row)
   // A row may count as final in one question and not in the next, where a transaction of another database has just ended.
   if (tally.rowCount === 0) return { kind: rows.length > 0 ? 'later' : 'nothing', last, gap }
+  // Reported since the heads were read: this head would cover the row that tells of it.
+  if (deps.isStopped?.()) return { kind: 'later', last, gap }
   const isFull = tally.rowCount === MAX_ROWS
   const head = makeHead(tally, { before: last, gap }, deps.key, nowMs)
   yield* audit.insertHead.run({ ...head })

@@ -109,7 +109,8 @@ export function createSealer(clock: Clock): Sealer {
         forget(memory)
       }
       checkpoint('seal.before_store')
-      const sealed = await sealOnce({ store, key, memory, gap, isPaced: !isFinished && !isHurried }, clock.nowMs())
+      const isStopped = () => !gap && (memory.problem ?? reported) !== undefined
+      const sealed = await sealOnce({ store, key, memory, gap, isPaced: !isFinished && !isHurried, isStopped }, clock.nowMs())
       checkpoint('seal.after_store')
       await take(sealed)
     } catch (error) {
