@@ -1,72 +1,10 @@
-import type { Claim } from '@countersign/core'
 import { expect, test, vi } from 'vitest'
 import { freePort } from '../../../verification/testing/free-port.ts'
-import { type CarryOutOptions, carryOut } from './carry-out.ts'
-import { type Client, createClient } from './client.ts'
-import { json, problem, type Route, sampleAction, serve } from './testing/log-server.ts'
-
-const CLAIMED_AT = Date.parse('2026-11-21T10:00:05.000Z')
-
-interface Scene {
-  /** The shop's answer to the action's request; default 200 with an order. */
-  shop?: Route
-  claim?: (claim: Claim) => Partial<Claim>
-  holdMs?: number
-  /** Answers of the server in place of its own, one per call, to claims and to results. */
-  claims?: Route[]
-  results?: Route[]
-}
-
-/** A Countersign that hands out one action, and the shop that the action is for. */
-async function open({
-  shop = (_, response) => json(response, { id: 'ORD-1' }),
-  claim,
-  // Longer than any machine stands still: most tests are about something else.
-  holdMs = 3_600_000,
-  claims = [],
-  results = [],
-}: Scene = {}) {
-  const stack = new AsyncDisposableStack()
-  const there = stack.use(await serve({ 'PATCH /orders/1': shop, 'GET /orders/1': shop }))
-  const server = stack.use(
-    await serve({
-      'POST /api/actions/act_1/claim': (request, response, body) => {
-        const other = claims.shift()
-        if (other) return other(request, response, body)
-        const given: Claim = {
-          action: sampleAction({ state: 'executing', executor: 'client', attempt: 1 }),
-          epoch: 3,
-          idempotencyKey: 'act_1.1',
-          request: { method: 'PATCH', url: `${there.baseUrl}/orders/1`, body: { status: 'shipped' } },
-          holdEndsAt: new Date(CLAIMED_AT + holdMs).toISOString(),
-        }
-        json(response, { ...given, ...claim?.(given) })
-      },
-      'POST /api/actions/act_1/result': (request, response, body) => {
-        const other = results.shift()
-        if (other) return other(request, response, body)
-        json(response, sampleAction({ state: 'succeeded', result: JSON.parse(body).output }))
-      },
-    }),
-  )
-  const client = createClient({ baseUrl: server.baseUrl, key: 'cs_1' })
-  const to = (end: string) => server.requests.filter(({ url }) => url.endsWith(end))
-  return {
-    client,
-    shop: there,
-    run: (options?: CarryOutOptions) => carryOut(client, 'act_1', options),
-    claims: () => to('/claim'),
-    /** The reports that the server received. */
-    told: () => to('/result').map(({ body }) => JSON.parse(body)),
-    toldUnder: () => to('/result').map(({ headers }) => headers['idempotency-key']),
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
-  }
-}
-
-const cut: Route = (request) => request.socket.destroy()
+import { cut, openScene } from './testing/carry-out-scene.ts'
+import { json, problem, type Route, sampleAction } from './testing/log-server.ts'
 
 test('an action is claimed, its request sent once under its key, and the answer told with the epoch of the hold', async () => {
-  await using scene = await open()
+  await using scene = await openScene()
   expect(await scene.run()).toMatchObject({ state: 'succeeded', result: { id: 'ORD-1' } })
   expect(scene.shop.requests).toMatchObject([
     { method: 'PATCH', body: '{"status":"shipped"}', headers: { 'idempotency-key': 'act_1.1', 'content-type': 'application/json' } },
@@ -77,7 +15,7 @@ test('an action is claimed, its request sent once under its key, and the answer 
 })
 
 test('the version that the claim names goes out with the request, and its refusal is told as what it is', async () => {
-  await using scene = await open({
+  await using scene = await openScene({
     claim: ({ request }) => ({ request: request && { ...request, ifMatch: '"v2"' } }),
     shop: (_, response) => response.writeHead(412).end(),
   })
@@ -87,7 +25,7 @@ test('the version that the claim names goes out with the request, and its refusa
 })
 
 test('a read sends neither key nor body; what is taken again says so', async () => {
-  await using scene = await open({
+  await using scene = await openScene({
     claim: ({ action, request }) => ({
       action: { ...action, effect: 'read' },
       request: { method: 'GET', url: request?.url ?? '' },
@@ -154,7 +92,7 @@ const ANSWERS: Case[] = [
 
 for (const [name, shop, told] of ANSWERS) {
   test(`${name} of the service is told for what it says of the effect, and sent once`, async () => {
-    await using scene = await open({ shop })
+    await using scene = await openScene({ shop })
     await scene.run()
     const [said] = scene.told()
     if ('output' in told) expect(said).toEqual({ epoch: 3, ...told })
@@ -166,25 +104,25 @@ for (const [name, shop, told] of ANSWERS) {
 
 test('a number that no double stands for is reported as its text, as the server reads it: the id of what was created is not lost', async () => {
   const body = '{"id":1234567890123456789,"rate":0.12345678901234567890123,"count":2}'
-  await using scene = await open({ shop: (_, response) => response.end(body) })
+  await using scene = await openScene({ shop: (_, response) => response.end(body) })
   await scene.run()
   expect(scene.told()).toEqual([{ epoch: 3, output: { id: '1234567890123456789', rate: '0.12345678901234567890123', count: 2 } }])
 })
 
 test('a 202 promises nothing where the server can check the outcome; elsewhere it is the result', async () => {
   const shop: Route = (_, response) => json(response, { message: 'queued' }, 202)
-  await using checked = await open({ shop, claim: () => ({ canVerify: true }) })
+  await using checked = await openScene({ shop, claim: () => ({ canVerify: true }) })
   await checked.run()
   const message = `${new URL(checked.shop.baseUrl).origin} accepted it, to carry it out later (202): queued.`
   expect(checked.told()).toEqual([{ epoch: 3, error: { kind: 'ambiguous', message } }])
-  await using unchecked = await open({ shop })
+  await using unchecked = await openScene({ shop })
   await unchecked.run()
   expect(unchecked.told()).toEqual([{ epoch: 3, output: { message: 'queued' } }])
 })
 
 test('of a read, an answer of 200 is the result whatever it says', async () => {
   const said = { ok: false, error: 'channel_not_found' }
-  await using scene = await open({
+  await using scene = await openScene({
     claim: ({ action, request }) => ({ action: { ...action, effect: 'read' }, request: { method: 'GET', url: request?.url ?? '' } }),
     shop: (_, response) => json(response, said),
   })
@@ -194,7 +132,7 @@ test('of a read, an answer of 200 is the result whatever it says', async () => {
 
 test('a service that is not there was sent nothing; one that is silent is given up before the hold is over', async () => {
   const url = `http://127.0.0.1:${await freePort()}/`
-  await using nobody = await open({ claim: () => ({ request: { method: 'PATCH', url, body: {} } }) })
+  await using nobody = await openScene({ claim: () => ({ request: { method: 'PATCH', url, body: {} } }) })
   await nobody.run()
   expect(nobody.told()).toMatchObject([{ error: { kind: 'unreachable', message: expect.stringContaining('Nothing was sent') } }])
 
@@ -207,7 +145,7 @@ test('a service that is not there was sent nothing; one that is silent is given 
     nowMs += 700
     return {}
   }
-  await using silent = await open({ shop: () => deadline.abort(), holdMs: 5_000, claim: claimSlowly })
+  await using silent = await openScene({ shop: () => deadline.abort(), holdMs: 5_000, claim: claimSlowly })
   await silent.run()
   // Counted from before the claim; a fifth of the hold is left for the report.
   expect(timeout.mock.calls).toEqual([[5_000 - 700 - 1_000]])
@@ -215,7 +153,7 @@ test('a service that is not there was sent nothing; one that is silent is given 
 })
 
 test('a hold that is longer than a timer can be is not over at once', async () => {
-  await using scene = await open({ claim: () => ({ request: null }), holdMs: 40 * 86_400_000 })
+  await using scene = await openScene({ claim: () => ({ request: null }), holdMs: 40 * 86_400_000 })
   await scene.run({
     async perform(_, signal) {
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -226,7 +164,7 @@ test('a hold that is longer than a timer can be is not over at once', async () =
 })
 
 test('nothing is sent when the hold is over by the time that the claim is answered', async () => {
-  await using scene = await open({ holdMs: 0 })
+  await using scene = await openScene({ holdMs: 0 })
   await scene.run()
   expect(scene.shop.requests).toHaveLength(0)
   expect(scene.told()).toMatchObject([{ error: { kind: 'unreachable' } }])
@@ -243,7 +181,7 @@ test('nothing is sent when the machine slept through the hold between the claim 
     slept = 2 * 3_600_000
     request.socket.destroy()
   }
-  await using scene = await open({ claims: [cutAndSleep] })
+  await using scene = await openScene({ claims: [cutAndSleep] })
   await scene.run()
   expect(scene.claims()).toHaveLength(2)
   expect(scene.shop.requests).toHaveLength(0)
@@ -251,7 +189,7 @@ test('nothing is sent when the machine slept through the hold between the claim 
 })
 
 test('an answer of the server that is lost is asked for again under the same key; the request goes out once', async () => {
-  await using scene = await open({ claims: [cut], results: [cut] })
+  await using scene = await openScene({ claims: [cut], results: [cut] })
   expect(await scene.run()).toMatchObject({ state: 'succeeded' })
   expect(new Set(scene.claims().map(({ headers }) => headers['idempotency-key'])).size).toBe(1)
   expect(scene.claims()).toHaveLength(2)
@@ -260,87 +198,10 @@ test('an answer of the server that is lost is asked for again under the same key
   expect(scene.shop.requests).toHaveLength(1)
 })
 
-test('cancelled while the claim is on its way, it throws at once, runs nothing, and gives the hold back', async () => {
-  const cancel = new AbortController()
-  const reason = new Error('The page was left.')
-  const reported = Promise.withResolvers<void>()
-  await using scene = await open({
-    claim: () => ({ request: null }),
-    // The server has given the hold; its answer does not arrive in time.
-    claims: [() => cancel.abort(reason)],
-    results: [
-      (_, response) => {
-        json(response, sampleAction({ state: 'failed' }))
-        reported.resolve()
-      },
-    ],
-  })
-  const perform = vi.fn()
-  await expect(scene.run({ perform, signal: cancel.signal })).rejects.toBe(reason)
-  await reported.promise
-  expect(perform).not.toHaveBeenCalled()
-  expect(new Set(scene.claims().map(({ headers }) => headers['idempotency-key'])).size).toBe(1)
-  expect(scene.told()).toEqual([{ epoch: 3, error: { kind: 'unreachable', message: 'It was cancelled before it began.' } }])
-})
-
-/** Cancels in the pause after this many failed tries to claim, and returns how many claims were made by the time that it throws. */
-async function cancelInPause(scene: { client: Client }, tries: number, at: Client = scene.client): Promise<number> {
-  const cancel = new AbortController()
-  const reason = new Error('The page was left.')
-  const { actions } = scene.client
-  let made = 0
-  const claim: typeof actions.claim = async (id, body, options) => {
-    // One with a signal that has aborted is not sent.
-    if (!options?.signal?.aborted) made++
-    try {
-      return await (made > tries ? scene.client : at).actions.claim(id, body, options)
-    } finally {
-      if (made === tries) setImmediate(() => cancel.abort(reason))
-    }
-  }
-  await expect(carryOut({ actions: { ...actions, claim } }, 'act_1', { signal: cancel.signal })).rejects.toBe(reason)
-  return made
-}
-
-const unavailable: Route = (_, response) => problem(response, 503, 'not_ready', 'The database does not answer: nothing was changed.')
-const busy: Route = (_, response) => problem(response, 429, 'rate_limited', 'Too many requests.')
-
-test('cancelled after the server refused the claim, it does not claim the action just to fail it: another client can carry it out', async () => {
-  for (const refusal of [unavailable, busy]) {
-    await using scene = await open({ claim: () => ({ request: null }), claims: [refusal] })
-    expect(await cancelInPause(scene, 1)).toBe(1)
-  }
-  await using scene = await open({ claim: () => ({ request: null }) })
-  const gone = createClient({ baseUrl: `http://127.0.0.1:${await freePort()}`, key: 'cs_1' })
-  expect(await cancelInPause(scene, 1, gone)).toBe(1)
-  expect(scene.claims()).toEqual([])
-})
-
-const LOST: [string, Route[]][] = [
-  ['an answer that was lost', [cut]],
-  ['the 502 of a proxy', [(_, response) => void response.writeHead(502).end()]],
-  ['the 503 of a proxy', [(_, response) => void response.writeHead(503).end('upstream reset')]],
-  ['an error of the server', [(_, response) => problem(response, 500, 'internal', 'Something went wrong here.')]],
-  ['an answer that was lost, and a refusal', [cut, unavailable]],
-]
-
-test.each(LOST)('cancelled after %s, it gives back the hold that it may have', async (_, claims) => {
-  await using scene = await open({ claim: () => ({ request: null }), claims: [...claims] })
-  expect(await cancelInPause(scene, claims.length)).toBe(claims.length + 1)
-  await vi.waitFor(() => expect(scene.told()).toMatchObject([{ error: { kind: 'unreachable' } }]), 10_000)
-})
-
-test('cancelled before it starts, it claims nothing', async () => {
-  await using scene = await open()
-  const reason = new Error('The page was left.')
-  await expect(scene.run({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
-  expect(scene.claims()).toHaveLength(0)
-})
-
 const pageNotFound: Route = (_, response) => void response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found')
 
 test('the 404 of a proxy, while the server behind it is replaced, loses no report', async () => {
-  await using scene = await open({ results: [pageNotFound] })
+  await using scene = await openScene({ results: [pageNotFound] })
   expect(await scene.run()).toMatchObject({ state: 'succeeded' })
   expect(new Set(scene.toldUnder()).size).toBe(1)
   expect(scene.told()).toHaveLength(2)
@@ -348,14 +209,14 @@ test('the 404 of a proxy, while the server behind it is replaced, loses no repor
 })
 
 test('an address that is not one of a server is not asked again, and nothing was sent', async () => {
-  await using scene = await open({ claims: [pageNotFound] })
+  await using scene = await openScene({ claims: [pageNotFound] })
   await expect(scene.run()).rejects.toMatchObject({ code: 'not_found' })
   expect([scene.claims().length, scene.shop.requests.length]).toEqual([1, 0])
 })
 
 test('a server that does not know the action is not asked again', async () => {
   const unknown: Route = (_, response) => problem(response, 404, 'not_found', 'There is no such action.')
-  await using scene = await open({ claims: [unknown] })
+  await using scene = await openScene({ claims: [unknown] })
   await expect(scene.run()).rejects.toMatchObject({ code: 'not_found' })
   expect(scene.claims()).toHaveLength(1)
 })
@@ -364,7 +225,7 @@ test('who comes second hears who has it, and sends nothing', async () => {
   const held = sampleAction({ state: 'executing' })
   const taken: Route = (_, response) =>
     problem(response, 409, 'illegal_transition', { detail: 'A client is carrying it out.', action: held })
-  await using scene = await open({ claims: [taken] })
+  await using scene = await openScene({ claims: [taken] })
   await expect(scene.run()).rejects.toMatchObject({ code: 'illegal_transition', action: held })
   expect(scene.shop.requests).toHaveLength(0)
   expect(scene.told()).toHaveLength(0)
@@ -372,14 +233,14 @@ test('who comes second hears who has it, and sends nothing', async () => {
 
 test('an answer that the server cannot take does not lose the effect', async () => {
   const refuse: Route = (_, response) => problem(response, 400, 'bad_request', 'A number is too large.')
-  await using scene = await open({ results: [refuse] })
+  await using scene = await openScene({ results: [refuse] })
   expect(await scene.run()).toMatchObject({ state: 'succeeded' })
   expect(scene.told()[1]).toEqual({ epoch: 3, output: { note: expect.stringContaining('carried out') } })
   expect(new Set(scene.toldUnder()).size).toBe(2)
 })
 
 test('a long number or half a character in what code returns is told as text, and the rest of the result with it', async () => {
-  await using scene = await open({ claim: () => ({ request: null }) })
+  await using scene = await openScene({ claim: () => ({ request: null }) })
   const half = String.fromCharCode(0xd83d)
   const returned = { id: 1152921504606846977n, sum: 2 ** 60, name: `a${half}`, order: 'A', days: [-(2 ** 54), 3] }
   await scene.run({ perform: () => returned })
@@ -389,15 +250,15 @@ test('a long number or half a character in what code returns is told as text, an
 
 test('a tool in code is carried out here; without its code nothing is done, and a break leaves the outcome unknown', async () => {
   const inCode = { claim: () => ({ request: null }) }
-  await using done = await open(inCode)
+  await using done = await openScene(inCode)
   await done.run({ perform: ({ action }) => ({ did: action.arguments.orderId }) })
   expect(done.told()).toEqual([{ epoch: 3, output: { did: 'ORD-001' } }])
 
-  await using unknown = await open(inCode)
+  await using unknown = await openScene(inCode)
   await unknown.run()
   expect(unknown.told()).toMatchObject([{ error: { kind: 'broken', message: expect.stringContaining('does not know') } }])
 
-  await using broken = await open(inCode)
+  await using broken = await openScene(inCode)
   await broken.run({
     perform: () => {
       throw new Error('secret detail')
