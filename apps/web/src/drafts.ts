@@ -43,8 +43,12 @@ export function keepDraft(draftOf: string, text: string): void {
   attempt(() => (text === '' ? sessionStorage.removeItem(PREFIX + draftOf) : sessionStorage.setItem(PREFIX + draftOf, text)))
 }
 
-/** What a request about a draft was, for as long as the draft: sent anew with the same key, also by another page, it arrives once. */
+/**
+ * Returns what was kept of the last request that was made from a draft, such as its idempotency key: sent again with that key, also from
+ * another page, the request is carried out once. Undefined where nothing is kept.
+ */
 export const readRequest = <Request>(name: string): Request | undefined => attempt(() => JSON.parse(readDraft(name))) as Request | undefined
 
+/** Keeps it for as long as the draft; undefined forgets it. */
 export const keepRequest = (name: string, request: object | undefined): void =>
   keepDraft(name, request === undefined ? '' : JSON.stringify(request))

@@ -146,14 +146,14 @@ const NOT_PASSED_ON = { note: 'It was carried out; its answer could not be passe
 function asJson(output: unknown): unknown {
   const spell = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value)
   try {
-    return JSON.parse(JSON.stringify(output, spell) ?? 'null', keepWhole)
+    return JSON.parse(JSON.stringify(output, spell) ?? 'null', toSafeValue)
   } catch {
     return NOT_PASSED_ON
   }
 }
 
-/** One such number or half a character, which the server does not take, must not cost the rest: numbers become their text, as in answers of services. */
-function keepWhole(_: string, value: unknown): unknown {
+/** The server refuses a body with a number beyond 2^53 or half a character. Numbers become their text, as in answers of services. */
+function toSafeValue(_: string, value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed()
   return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER ? String(value) : value
 }

@@ -173,18 +173,24 @@ test('a chat that has begun late takes nobody from the page where they write by 
   expect(await reason.inputValue()).toBe('wrong account, never pay it')
 })
 
-// WebKit ends the composition before the key that ended it arrives: by then only `keyCode` tells.
-test.each([
-  { browser: 'Safari', isComposing: false, keyCode: 229 },
-  { browser: 'Chrome', isComposing: true, keyCode: 229 },
-])('Enter that picks a word of an input method sends nothing, as $browser tells it', async ({ isComposing, keyCode }) => {
-  await page.goto(`${server.url}/sessions/ses_000001`)
+/** The texts of the messages that the server has taken. */
+async function takeMessages(): Promise<string[]> {
   const sent: string[] = []
   await page.route(/\/ses_000001\/messages/, (route) => {
     if (route.request().method() !== 'POST') return route.fallback()
     sent.push(route.request().postDataJSON().content)
     return route.fulfill({ status: 202, json: { messageId: 'msg_1' } })
   })
+  return sent
+}
+
+// WebKit ends the composition before the key that ended it arrives: by then only `keyCode` tells.
+test.each([
+  { browser: 'Safari', isComposing: false, keyCode: 229 },
+  { browser: 'Chrome', isComposing: true, keyCode: 229 },
+])('Enter that picks a word of an input method sends nothing, as $browser tells it', async ({ isComposing, keyCode }) => {
+  await page.goto(`${server.url}/sessions/ses_000001`)
+  const sent = await takeMessages()
   await field().fill('注文')
   await field().dispatchEvent('keydown', { key: 'Enter', code: 'Enter', bubbles: true, cancelable: true, isComposing, keyCode })
   await field().fill('注文を見る')
@@ -240,12 +246,7 @@ test('a text that is written again after one like it had no answer is another me
 
 test('a text that is too long for a message stays whole, and the page says so instead of sending its beginning', async () => {
   await page.goto(`${server.url}/sessions/ses_000001`)
-  const sent: string[] = []
-  await page.route(/\/ses_000001\/messages/, (route) => {
-    if (route.request().method() !== 'POST') return route.fallback()
-    sent.push(route.request().postDataJSON().content)
-    return route.fulfill({ status: 202, json: { messageId: 'msg_1' } })
-  })
+  const sent = await takeMessages()
   await field().focus()
   await page.keyboard.insertText('x'.repeat(100_001))
   await page.getByText('100,001 characters: a message may have 100,000. Shorten it to send it.').waitFor()

@@ -1,8 +1,8 @@
 import { events, type SessionEvent } from '@countersign/client'
 import { isSeen, onSight } from '@countersign/react'
 
-/** What the page that keeps the stream says to the others: an event, or that the stream began anew and some may be missing. */
-type Told = SessionEvent | 'begun'
+/** A message to the other pages: an event, or `begun` when the stream has begun anew, so that they may have missed events. */
+type Relayed = SessionEvent | 'begun'
 
 /**
  * The events of the inbox. A page that is seen has a stream of its own. Of those that nobody sees, one keeps its stream and passes the
@@ -15,40 +15,40 @@ export const sharedEvents = (person: Promise<string | undefined>): typeof events
     const report: typeof onState = (state) => state.kind !== 'closed' && onState(state)
     // Only pages on https and on this machine have locks.
     const name = navigator.locks && person.then((id) => id && `countersign.inbox ${id}`)
-    const hold = new Hold()
+    const streamLock = new StreamLock()
     try {
       while (!signal.aborted) {
         const turn = new AbortController()
         const until = AbortSignal.any([signal, turn.signal])
         const look = async () => {
           const lock = await name
-          if (isSeen() || !lock || until.aborted) hold.release()
-          else if (!(await hold.take(lock, { ifAvailable: true })) && !isSeen()) turn.abort()
-          if (isSeen()) hold.release()
+          if (isSeen() || !lock || until.aborted) streamLock.release()
+          else if (!(await streamLock.take(lock, { ifAvailable: true })) && !isSeen()) turn.abort()
+          if (isSeen()) streamLock.release()
         }
         onSight(look, until)
         void look()
         const onTurn: typeof onState = (state) => {
-          if (state.kind === 'live') hold.tell('begun')
+          if (state.kind === 'live') streamLock.relay('begun')
           report(state)
         }
         for await (const event of events(client, { ...options, signal: until, onState: onTurn })) {
-          hold.tell(event)
+          streamLock.relay(event)
           yield event
         }
         const lock = await name
-        if (!signal.aborted && lock) yield* eventsOfOther(lock, hold, signal, () => report({ kind: 'live' }))
+        if (!signal.aborted && lock) yield* relayedEvents(lock, streamLock, signal, () => report({ kind: 'live' }))
       }
     } finally {
-      hold.release()
+      streamLock.release()
       onState({ kind: 'closed' })
     }
   }
 
 /** The events that the page with the stream passes on, until this page is seen or has to keep the stream. */
-async function* eventsOfOther(
+async function* relayedEvents(
   name: string,
-  hold: Hold,
+  streamLock: StreamLock,
   signal: AbortSignal,
   onBegun: () => void,
 ): AsyncGenerator<SessionEvent, void, undefined> {
@@ -58,14 +58,14 @@ async function* eventsOfOther(
   let wake = Promise.withResolvers<void>()
   until.addEventListener('abort', () => wake.resolve())
   const channel = new BroadcastChannel(name)
-  channel.onmessage = ({ data }: MessageEvent<Told>) => {
+  channel.onmessage = ({ data }: MessageEvent<Relayed>) => {
     if (data === 'begun') return onBegun()
     heard.push(data)
     wake.resolve()
   }
   onSight(() => isSeen() && done.abort(), until)
-  void hold.take(name, { signal: until }).then(() => done.abort())
-  // What happened since this page's own stream ended is read.
+  void streamLock.take(name, { signal: until }).then(() => done.abort())
+  // This page may have missed events since its own stream ended: the list is read again.
   onBegun()
   try {
     if (isSeen()) return
@@ -82,7 +82,7 @@ async function* eventsOfOther(
 }
 
 /** The right to keep the stream for pages that nobody sees: a lock of the browser, which ends with the page. */
-class Hold {
+class StreamLock {
   #held: { release: () => void; channel: BroadcastChannel } | undefined
 
   /** True once it is held. False when it is not free, or the signal aborted. */
@@ -105,8 +105,8 @@ class Hold {
     })
   }
 
-  tell(told: Told): void {
-    this.#held?.channel.postMessage(told)
+  relay(message: Relayed): void {
+    this.#held?.channel.postMessage(message)
   }
 
   release(): void {

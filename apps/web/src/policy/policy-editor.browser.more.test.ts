@@ -1,33 +1,20 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import * as wire from '@countersign/core'
-import type { Browser } from '@playwright/test'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { launchBrowser } from '../testing/launch.ts'
-import { FINE, REPLAYED, startPolicyServer, TEXT } from '../testing/policy-server.ts'
+import { expect, test } from 'vitest'
+import { openPolicyPage } from '../testing/policy-page.ts'
+import { FINE, REPLAYED, TEXT } from '../testing/policy-server.ts'
 
-let server: Awaited<ReturnType<typeof startPolicyServer>>
-let browser: Browser
-beforeAll(async () => {
-  server = await startPolicyServer(wire)
-  browser = await launchBrowser()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.[Symbol.asyncDispose]()
-})
+const policy = openPolicyPage(wire)
 
 test('a rule is changed in a form by keys alone, which edits the text and keeps its comments; an error of the server stands at its field', async () => {
-  const context = await browser.newContext({ viewport: { width: 320, height: 800 }, locale: 'en-GB' })
-  const page = await context.newPage()
-  page.setDefaultTimeout(280_000)
-  await page.goto(`${server.url}/policy`)
+  const page = await policy.openNarrow()
   await page.getByRole('button', { name: 'Change the rule large refunds' }).press('Enter')
   const form = page.getByTestId('rule-form')
   const text = page.getByLabel('Document (YAML or JSON)')
   const when = form.getByLabel(/^Condition/)
   expect(await when.inputValue()).toBe('args.amount > 500')
   const message = 'it ends where a value or a bracket is missing (at character 14)'
-  server.answered.checked = { ...FINE, problems: [{ path: 'rules.1.match.when', message, at: 13 }] }
+  policy.server.answered.checked = { ...FINE, problems: [{ path: 'rules.1.match.when', message, at: 13 }] }
   await when.fill('args.amount >')
   expect(await text.inputValue()).toBe(TEXT.replace('> 500', '>'))
   // The YAML is folded.
@@ -40,7 +27,7 @@ test('a rule is changed in a form by keys alone, which edits the text and keeps 
   await form.getByRole('button', { name: 'Go to character 14' }).press('Enter')
   expect(await when.evaluate((field: HTMLTextAreaElement) => [document.activeElement === field, field.selectionStart])).toEqual([true, 13])
   // The other way: what is typed in the text is in the form.
-  server.answered.checked = FINE
+  policy.server.answered.checked = FINE
   await page.getByText('All rules as YAML or JSON').click()
   await text.fill(TEXT.replace('> 500', '> 900'))
   expect(await when.inputValue()).toBe('args.amount > 900')
@@ -58,15 +45,12 @@ test('a rule is changed in a form by keys alone, which edits the text and keeps 
   await text.fill('rules: [')
   await form.waitFor({ state: 'detached' })
   await page.getByText('The form opens once the text below can be read').waitFor()
-  await context.close()
+  await page.context().close()
 })
 
 test('a condition is completed with the names of its tools by keys alone; Enter and Tab keep their meaning until somebody goes into the list', async () => {
-  server.answered.checked = FINE
-  const context = await browser.newContext({ viewport: { width: 320, height: 800 }, locale: 'en-GB' })
-  const page = await context.newPage()
-  page.setDefaultTimeout(280_000)
-  await page.goto(`${server.url}/policy`)
+  policy.server.answered.checked = FINE
+  const page = await policy.openNarrow()
   await page.getByRole('button', { name: 'Change the rule large refunds' }).press('Enter')
   const when = page.getByLabel(/^Condition/)
   await when.fill('')
@@ -102,54 +86,49 @@ test('a condition is completed with the names of its tools by keys alone; Enter 
   await when.press('Tab')
   expect(await when.evaluate((field) => document.activeElement === field)).toBe(false)
   expect(await page.getByRole('listbox').count()).toBe(0)
-  await context.close()
+  await page.context().close()
 })
 
 test('the server checks a text once somebody stops typing, not at every key', async () => {
-  server.answered.checked = FINE
-  const page = await browser.newPage({ locale: 'en-GB' })
-  page.setDefaultTimeout(280_000)
+  policy.server.answered.checked = FINE
+  const page = await policy.newPage()
   await page.clock.install()
-  await page.goto(`${server.url}/policy`)
+  await page.goto(`${policy.server.url}/policy`)
   await page.getByRole('button', { name: 'Change the rule large refunds' }).press('Enter')
   await page.getByText('It can be used').waitFor()
   await page.clock.pauseAt(Date.now() + 3_600_000)
-  const before = server.answered.checks
+  const before = policy.server.answered.checks
   await page.getByLabel(/^Condition/).pressSequentially(' && args.amount < 900')
-  expect(server.answered.checks).toBe(before)
+  expect(policy.server.answered.checks).toBe(before)
   await page.clock.resume()
   await page.getByText('It can be used').waitFor()
-  expect(server.answered.checks).toBe(before + 1)
-  await page.close()
+  expect(policy.server.answered.checks).toBe(before + 1)
+  await page.context().close()
 })
 
 test('an edit keeps its reason, and that it is only to be tried, on the way to another page and back', async () => {
-  server.answered.checked = FINE
-  const page = await browser.newPage({ locale: 'en-GB' })
-  page.setDefaultTimeout(280_000)
-  await page.goto(`${server.url}/policy`)
+  policy.server.answered.checked = FINE
+  const page = await policy.newPage()
+  await page.goto(`${policy.server.url}/policy`)
   await page.getByRole('button', { name: 'Edit', exact: true }).press('Enter')
   await page.getByLabel('Document (YAML or JSON)').fill(TEXT.replace('> 500', '> 900'))
   await page.getByLabel(/^Only try it/).check()
   await page.getByLabel(/^Reason, for the list/).fill('Fewer cards')
-  await page.goto(`${server.url}/preferences`)
+  await page.goto(`${policy.server.url}/preferences`)
   await page.goBack()
   await page.getByRole('button', { name: 'Save as trial' }).waitFor()
   expect(await page.getByLabel('Document (YAML or JSON)').inputValue()).toContain('> 900')
   expect(await page.getByLabel(/^Reason, for the list/).inputValue()).toBe('Fewer cards')
   expect(await page.getByLabel(/^Only try it/).isChecked()).toBe(true)
-  await page.close()
+  await page.context().close()
 })
 
 test('people, times and risk stand behind More, in both directions with the text', async () => {
-  server.answered.checked = {
+  policy.server.answered.checked = {
     ...FINE,
     problems: [{ path: 'rules.1.requires.roles.1', message: 'must have at most 64 characters', at: null }],
   }
-  const context = await browser.newContext({ viewport: { width: 320, height: 800 }, locale: 'en-GB' })
-  const page = await context.newPage()
-  page.setDefaultTimeout(280_000)
-  await page.goto(`${server.url}/policy`)
+  const page = await policy.openNarrow()
   await page.getByRole('button', { name: 'Change the rule large refunds' }).press('Enter')
   const form = page.getByTestId('rule-form')
   await form.getByText('More: risk, people and times').click()
@@ -176,16 +155,15 @@ test('people, times and risk stand behind More, in both directions with the text
   const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa']).analyze()
   expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
-  await context.close()
+  await page.context().close()
 })
 
 test('an edit is there again after its author looked at a call that it would change or loaded the page anew, and gone once they leave it', async () => {
-  server.answered.checked = FINE
-  const page = await browser.newPage({ locale: 'en-GB' })
-  page.setDefaultTimeout(280_000)
-  const changes = [{ was: 'ask', wouldBe: 'allow', count: 1, actionIds: [server.answers.newAction.id] }]
+  policy.server.answered.checked = FINE
+  const page = await policy.newPage()
+  const changes = [{ was: 'ask', wouldBe: 'allow', count: 1, actionIds: [policy.server.answers.newAction.id] }]
   await page.route('**/api/policy/test', (route) => route.fulfill({ json: { ...REPLAYED, changes } }))
-  await page.goto(`${server.url}/policy`)
+  await page.goto(`${policy.server.url}/policy`)
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
   const text = page.getByLabel('Document (YAML or JSON)')
   const edited = TEXT.replace('500', '800')
@@ -206,12 +184,11 @@ test('an edit is there again after its author looked at a call that it would cha
   await page.goBack()
   await page.getByTestId('policy-default').waitFor()
   expect(await text.count()).toBe(0)
-  await page.close()
+  await page.context().close()
 })
 
 test('what is typed while a save is on its way stays in the editor', async () => {
-  const page = await browser.newPage({ locale: 'en-GB' })
-  page.setDefaultTimeout(280_000)
+  const page = await policy.newPage()
   const held = Promise.withResolvers<void>()
   const came = Promise.withResolvers<void>()
   await page.route('**/api/policy', async (route) => {
@@ -220,7 +197,7 @@ test('what is typed while a save is on its way stays in the editor', async () =>
     await held.promise
     await route.fulfill({ json: { version: 5 } })
   })
-  await page.goto(`${server.url}/policy`)
+  await page.goto(`${policy.server.url}/policy`)
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
   const field = page.getByLabel('Document (YAML or JSON)')
   await field.fill(`${TEXT}# first`)
@@ -234,7 +211,7 @@ test('what is typed while a save is on its way stays in the editor', async () =>
   await read
   await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))))
   expect(await field.inputValue()).toBe(`${TEXT}# second`)
-  await page.close()
+  await page.context().close()
 })
 
 test('parts that were left out of a rule do not go to another one that the text has in its place', async () => {
@@ -243,9 +220,8 @@ test('parts that were left out of a rule do not go to another one that the text 
     '  - { name: large refunds, match: { tool: shop.refund }, verdict: ask, requires: { quorum: 2 }, expires: PT10S }\n',
     '  - { name: mails, match: { tool: mail.* }, verdict: deny }\n',
   ]
-  const page = await browser.newPage({ locale: 'en-GB' })
-  page.setDefaultTimeout(280_000)
-  await page.goto(`${server.url}/policy?change=large%20refunds`)
+  const page = await policy.newPage()
+  await page.goto(`${policy.server.url}/policy?change=large%20refunds`)
   await page.getByText('All rules as YAML or JSON').click()
   const field = page.getByLabel('Document (YAML or JSON)')
   const verdict = page.getByTestId('rule-form').getByLabel('Verdict')
@@ -261,5 +237,5 @@ test('parts that were left out of a rule do not go to another one that the text 
   await verdict.selectOption('ask')
   await expect.poll(() => field.inputValue()).toMatch(/name: mails.*verdict: ask/)
   expect(await field.inputValue()).not.toMatch(/quorum|expires/)
-  await page.close()
+  await page.context().close()
 })

@@ -1,30 +1,17 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import * as wire from '@countersign/core'
-import type { Browser } from '@playwright/test'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { launchBrowser } from '../testing/launch.ts'
-import { startPolicyServer, TEXT } from '../testing/policy-server.ts'
+import { expect, test } from 'vitest'
+import { NARROW, openPolicyPage } from '../testing/policy-page.ts'
+import { TEXT } from '../testing/policy-server.ts'
 
-let server: Awaited<ReturnType<typeof startPolicyServer>>
-let browser: Browser
-beforeAll(async () => {
-  server = await startPolicyServer(wire)
-  browser = await launchBrowser()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.[Symbol.asyncDispose]()
-})
+const policy = openPolicyPage(wire)
 
 test.for([false, true])(
   'the policy is a list of sentences with hits, and rules that do nothing are marked in words, dark: %s',
   async (dark) => {
     const colorScheme = dark ? 'dark' : 'light'
-    const context = await browser.newContext({ viewport: { width: 320, height: 800 }, locale: 'en-GB', colorScheme })
-    const page = await context.newPage()
-    // The driver's own limit is 30 s: too short for a busy machine.
-    page.setDefaultTimeout(280_000)
-    await page.goto(`${server.url}/policy?rule=old%20one`)
+    const page = await policy.newPage({ viewport: NARROW, colorScheme })
+    await page.goto(`${policy.server.url}/policy?rule=old%20one`)
     await page.getByText('4 rules · 1 never decides · 1 with a conflict · 1 without a call in 30 days').waitFor()
     const rows = (await page.getByTestId('policy-rule').allTextContents()).map((text) => text.replaceAll(/\s+/g, ' '))
     expect(rows[0]).toMatch(/^✓ Allowreads run1,204 calls in 30 days, last .*All calls that only read run without asking\.$/)
@@ -45,26 +32,24 @@ test.for([false, true])(
     await page.waitForURL('**/history?rule=reads+run')
     await page.goBack()
     await page.getByTestId('policy-default').waitFor()
-    await context.close()
+    await page.context().close()
   },
 )
 
 test('who may not read statistics sees the rules and the marks without numbers', async () => {
-  server.answered.mayRead = false
-  const page = await browser.newPage({ locale: 'en-GB' })
-  page.setDefaultTimeout(280_000)
-  await page.goto(`${server.url}/policy`)
+  policy.server.answered.mayRead = false
+  const page = await policy.newPage()
+  await page.goto(`${policy.server.url}/policy`)
   await page.getByText('4 rules · 1 never decides · 1 with a conflict').waitFor()
   expect(await page.getByText('in 30 days').count()).toBe(0)
-  await page.close()
-  server.answered.mayRead = true
+  await page.context().close()
+  policy.server.answered.mayRead = true
 })
 
 test('a trial that another version has overtaken is not activated over it: it opens in the editor, compared with that version', async () => {
-  server.answered.trial = { version: 3, basedOn: 4 }
-  const page = await browser.newPage({ locale: 'en-GB' })
-  page.setDefaultTimeout(280_000)
-  await page.goto(`${server.url}/policy`)
+  policy.server.answered.trial = { version: 3, basedOn: 4 }
+  const page = await policy.newPage()
+  await page.goto(`${policy.server.url}/policy`)
   const section = page.getByTestId('shadow')
   const activate = section.getByRole('button', { name: 'Activate' })
   await activate.click()
@@ -80,20 +65,19 @@ test('a trial that another version has overtaken is not activated over it: it op
   )
   // An edit that is open already is not replaced.
   expect(await section.getByRole('button').allTextContents()).toEqual(['End the trial'])
-  server.answered.trial = undefined
-  await page.close()
+  policy.server.answered.trial = undefined
+  await page.context().close()
 })
 
 test('the trial that somebody asked to compare replaces no text that they edit by then', async () => {
-  server.answered.trial = { version: 3, basedOn: 2 }
-  const page = await browser.newPage({ locale: 'en-GB' })
-  page.setDefaultTimeout(280_000)
+  policy.server.answered.trial = { version: 3, basedOn: 2 }
+  const page = await policy.newPage()
   const held = Promise.withResolvers<void>()
   await page.route('**/api/policy/versions/3', async (route) => {
     await held.promise
     await route.continue()
   })
-  await page.goto(`${server.url}/policy`)
+  await page.goto(`${policy.server.url}/policy`)
   await page.getByTestId('shadow').getByRole('button', { name: 'Compare with version 4' }).click()
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
   const field = page.getByLabel('Document (YAML or JSON)')
@@ -103,6 +87,6 @@ test('the trial that somebody asked to compare replaces no text that they edit b
   await (await came).finished()
   await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))))
   expect(await field.inputValue()).toBe(`${TEXT}# mine`)
-  await page.close()
-  server.answered.trial = undefined
+  await page.context().close()
+  policy.server.answered.trial = undefined
 })

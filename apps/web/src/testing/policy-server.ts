@@ -42,7 +42,7 @@ const COUNTS = { allow: 3, ask: 2, deny: 0 }
 export const REPLAYED = { version: null, since: AT, evaluated: 5, skipped: 0, truncated: false, was: COUNTS, wouldBe: COUNTS, changes: [] }
 export const FINE: CheckedPolicy = { problems: [], warnings: [], rules: [] }
 
-/** What the server of the policy pages answers, for a test to change; `checks` counts the texts that it was asked to check. */
+/** The answers of the policy server, which a test sets. `checks` counts the texts that the server was asked to check. */
 export interface PolicyAnswers {
   checked: CheckedPolicy
   checks: number

@@ -1,6 +1,6 @@
 import { isAscii } from './ascii.ts'
 import { OTHER_SCRIPTS, SAME_SCRIPT } from './confusables.ts'
-import { fewMarks } from './few-marks.ts'
+import { limitMarks } from './limit-marks.ts'
 import { codeOf } from './spell-unseen.ts'
 
 const readGroups = (text: string): ReadonlyMap<string, string> =>
@@ -34,7 +34,7 @@ export function spellCodes(chars: readonly string[]): string {
  */
 function skeleton(text: string): string {
   let result = ''
-  for (const char of fewMarks(text).normalize('NFKC').trim()) {
+  for (const char of limitMarks(text).normalize('NFKC').trim()) {
     result += ALIKE_OTHER.get(char) ?? ALIKE_LATIN.get(char) ?? ASCII_ALIKE[char] ?? char
   }
   return result

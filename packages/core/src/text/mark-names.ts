@@ -1,5 +1,5 @@
 import { isAscii } from './ascii.ts'
-import { fewMarks } from './few-marks.ts'
+import { limitMarks } from './limit-marks.ts'
 import { ALIKE_LATIN, ALIKE_OTHER, scriptOf, spellCodes } from './look-alike.ts'
 
 /** A word without a space: `ORD-100`, `ada@example.com`, `src/index.ts`. */
@@ -52,8 +52,9 @@ function markCompound(compound: string, isWhole: boolean, text: string, at: numb
     let odd = oddLetters(run, isStructured)
     if (odd.length === 0 && isTakenForLatin(run) && !isEnding(compound, run, offset, isName) && (isBesideOthers || isNumberLike(run)))
       odd = foreignLetters(run)
-    const few = fewMarks(run)
-    if (isName && few.normalize() !== few) odd = odd.concat([...run].filter((char) => /\p{M}/u.test(char) || char.normalize() !== char))
+    const limited = limitMarks(run)
+    if (isName && limited.normalize() !== limited)
+      odd = odd.concat([...run].filter((char) => /\p{M}/u.test(char) || char.normalize() !== char))
     if (odd.length === 0) return run
     const mark = `⟦${spellCodes([...new Set(odd)])}⟧`
     // Shown twice, it is marked once. Brackets that say anything else are somebody's text.

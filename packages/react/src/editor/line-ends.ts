@@ -2,7 +2,8 @@
 export const fieldText = (text: string): string => text.replaceAll(/\r\n?/g, '\n')
 
 /**
- * What was typed in a field that held `before`, with the line ends of `before` where nothing was changed. New lines end as its first one does.
+ * Returns the typed text with the line ends of `before` in all lines that did not change. A new line ends as the first line of `before` does.
+ * @param before The text that the field was filled with.
  * @example
  * withLineEnds('one\r\ntwo', 'one\nthree') // 'one\r\nthree'
  */

@@ -40,6 +40,25 @@ async function openInbox(
   await page.evaluate(() => window.cardPage.showInbox())
 }
 
+/** Shows the inbox on a page whose server sends the events of the test. */
+async function openInboxWithEvents() {
+  let stream: ServerResponse | undefined
+  let seq = 0
+  const server = await serve({
+    'GET /api/events': (_, response) => {
+      stream = response
+      startStream(response)
+    },
+  })
+  await openInbox([(route) => route.continue({ url: `${server.baseUrl}/api/events` })])
+  await page.clock.install()
+  return {
+    send: (event: Omit<Parameters<typeof frame>[0], 'seq'>) =>
+      stream?.write(frame({ ...event, seq: ++seq } as Parameters<typeof frame>[0])),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  }
+}
+
 const live = (route: Route) => route.fulfill({ contentType: 'text/event-stream', body: ': here\n\n' })
 const refused = (route: Route) =>
   route.fulfill({ status: 403, contentType: 'application/problem+json', json: { code: 'forbidden', detail: 'Ada may not read this.' } })
@@ -131,20 +150,10 @@ test('a card that is open stays, whatever is read after it', async () => {
 })
 
 test('a card whose action runs for long stays until somebody closes it, says that it failed, and gives the focus to the title', async () => {
-  let stream: ServerResponse | undefined
-  await using server = await serve({
-    'GET /api/events': (_, response) => {
-      stream = response
-      startStream(response)
-    },
-  })
-  await openInbox([(route) => route.continue({ url: `${server.baseUrl}/api/events` })])
-  await page.clock.install()
-  let seq = 1
-  const move = (state: Action['state']) => {
-    const data = { proposalId: sampleAction().id, state, revision: 1, updatedAt: ago(-seq) }
-    stream?.write(frame({ type: 'action_update', seq: seq++, data }))
-  }
+  await using inbox = await openInboxWithEvents()
+  let moves = 0
+  const move = (state: Action['state']) =>
+    inbox.send({ type: 'action_update', data: { proposalId: sampleAction().id, state, revision: 1, updatedAt: ago(-++moves) } })
   const card = page.locator('.cs-inbox').getByRole('article', { name: sampleAction().description })
   const close = page.getByRole('button', { name: `Close: ${sampleAction().description}` })
   await row().click()
@@ -167,22 +176,14 @@ test('a card whose action runs for long stays until somebody closes it, says tha
 })
 
 test('a card that goes with the focus gives it to the title of the inbox, and an approval is announced with keys only where they act', async () => {
-  let stream: ServerResponse | undefined
-  await using server = await serve({
-    'GET /api/events': (_, response) => {
-      stream = response
-      startStream(response)
-    },
-  })
-  await openInbox([(route) => route.continue({ url: `${server.baseUrl}/api/events` })])
-  await page.clock.install()
+  await using inbox = await openInboxWithEvents()
   await row().click()
   const card = page.locator('.cs-inbox').getByRole('article', { name: sampleAction().description })
   await expect.poll(() => card.evaluate((element) => element === document.activeElement)).toBe(true)
   const data = { proposalId: sampleAction().id, state: 'declined', revision: 1, updatedAt: ago(-1) } as const
-  stream?.write(frame({ type: 'action_update', seq: 1, data }))
+  inbox.send({ type: 'action_update', data })
   const finance = { ...forFinance, id: 'act_finance', description: 'Pay the invoice', createdAt: ago(-2), updatedAt: ago(-2) }
-  stream?.write(frame({ type: 'action_proposed', seq: 2, data: { proposal: finance } }))
+  inbox.send({ type: 'action_proposed', data: { proposal: finance } })
   await page.getByRole('button', { name: /^Pay the invoice/ }).waitFor()
   await page.clock.runFor(10_000)
   await card.waitFor({ state: 'detached' })

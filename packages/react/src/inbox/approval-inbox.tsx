@@ -164,7 +164,7 @@ type InboxCardProps = Omit<OpenInboxProps, 'title' | 'empty' | 'onRetry'> & {
 
 const BELOW = { 2: 3, 3: 4, 4: 5, 5: 6 } as const
 
-/** What was approved and has not ended well. The inbox would leave it out after 5 s, and how it ended as well. */
+/** In these states an open card stays. The store drops a decided action after 5 s, and would not show that it failed later. */
 const STAYS: readonly Action['state'][] = ['approved', 'executing', 'failed']
 
 /**

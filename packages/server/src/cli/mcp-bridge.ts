@@ -15,7 +15,7 @@ export interface BridgeTarget {
 const FIRST_RETURN_MS = 1_000
 const LAST_RETURN_MS = 30_000
 
-/** What only tests change. */
+/** Options for tests. */
 interface BridgeOptions {
   /** Default: standard input and output. */
   client?: Transport

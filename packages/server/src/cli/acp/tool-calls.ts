@@ -84,7 +84,7 @@ export function createToolCalls(): ToolCalls {
         // In place: a call may come in a hundred thousand pieces.
         if (Array.isArray(before)) before.push(content)
         else remember(sessionId, { toolCallId, content: [content] })
-        // What was asked about named the changes of files until here. Text is what the call says meanwhile.
+        // People were asked about the diffs that had arrived by then, so a further diff withdraws the question. Text changes no file.
         if (isDiff(content) && typeof toolCallId === 'string') return asked(sessionId, toolCallId)
       }
       return []

@@ -267,7 +267,7 @@ test('a search for a text by an agent with large arguments leaves the event loop
 
 test.each(STORES)('a search for a text finds each action once, however much text there is: $database', async ({ open }) => {
   await using temp = await open()
-  const large = { arguments: JSON.stringify({ text: `${'x'.repeat(240_000)} Größe` }), description: 'Large' }
+  const large = { arguments: JSON.stringify({ text: `${'ab'.repeat(120_000)} Größe` }), description: 'Large' }
   const ids = Array.from({ length: 40 }, (_, i) => proposedAt(NOW - i * DAY_MS, i))
   await temp.store.transact(function* () {
     yield* principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['approver'] }, 1)
@@ -284,7 +284,7 @@ test.each(STORES)('a search for a text finds each action once, however much text
   const found = async (rest: Partial<actions.ActionFilter>) =>
     (await searchActions(temp.store, { text: 'gRÖSSE'.replace('SS', 'ß'), limit: 50, ...rest })).map(({ id }) => id)
   expect(await found({})).toEqual(wanted)
-  expect(await found({ text: undefined, search: { words: ['large', 'XXX'] } })).toEqual(wanted)
+  expect(await found({ text: undefined, search: { words: ['large', 'ABAB'] } })).toEqual(wanted)
   expect(await found({ states: ['proposed'] })).toEqual(wanted.filter((_, i) => i % 4 === 0))
   expect(await found({ search: TODAY })).toEqual(settled)
   expect(await found({ limit: 3, before: wanted[4] })).toEqual(wanted.slice(5, 8))
