@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { startReplayServer } from '../../packages/server/src/models/testing/replay-server.ts'
 import { speak } from '../../packages/server/src/models/testing/speak.ts'
 import { countCalls, historyProblems } from '../../packages/server/src/models/testing/strict-history.ts'
+import { settled } from '../testing/decisions.ts'
 import { orderTools, startOrders } from '../testing/orders.ts'
 import { PROVIDERS, providerEnvironment } from '../testing/providers.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
@@ -143,6 +144,8 @@ for (const { model, api } of PROVIDERS) {
     const now = ({ id }: Action): Promise<Action> => admin.get(`/api/actions/${id}`)
 
     await decide(edited, { verdict: 'approve', arguments: { id: 'o1', status: 'shipped' } })
+    // Its write is over before another one is disturbed.
+    await settled(server, edited.id)
     // Goes back for approval because the target changed before execution, and is then declined.
     orders.order('o2', { status: 'cancelled' })
     await decide(declined, { verdict: 'approve' })
