@@ -9,12 +9,12 @@ import { decide, settled, waiting } from '../testing/decisions.ts'
 import { freePort } from '../testing/free-port.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-async function start(flags = {}) {
+async function start(flags = {}, wait = {}) {
   const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy: { rules: [] } }, flags })
   onTestFinished(() => server[Symbol.asyncDispose]())
   const { key } = await server.makeKey({ name: 'ana agent', kind: 'agent', agent: 'zed', roles: ['agent'] })
   const at = { base: server.url, authorization: `Bearer ${key}` }
-  return { server: Object.assign(server, { at }), ...between(createAcpDialect(), at) }
+  return { server: Object.assign(server, { at }), ...between(createAcpDialect(), at, wait) }
 }
 
 const OPTIONS = [
@@ -273,7 +273,7 @@ test('a server that takes the question and says nothing holds no refusal of the 
 })
 
 test('a server that is restarted while people are asked keeps the question: the approval after it counts, once', async () => {
-  const { server, editor, agent } = await start({ port: await freePort() })
+  const { server, editor, agent } = await start({ port: await freePort() }, { againMs: 1_000 })
   agent.send(request(1, { toolCallId: 'a', command: 'npm publish' }))
   await editor.next()
   const card = await waiting(server)

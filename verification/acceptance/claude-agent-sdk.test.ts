@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { type ClaudeGateClient, gate } from '../../packages/client/src/gate/claude-agent-sdk.ts'
 import { type Client, createClient } from '../../packages/client/src/index.ts'
-import { decide, waiting } from '../testing/decisions.ts'
+import { decide, settled, waiting } from '../testing/decisions.ts'
 import { shiftedClock } from '../testing/shifted-clock.ts'
 import { startTestServer, type TestServerOptions } from '../testing/test-server.ts'
 
@@ -70,7 +70,7 @@ test('nothing is allowed when it is declined, late, aborted, refused, or when th
   const dropped = await waiting(desk.server)
   stop.abort()
   expect(await aborted).toEqual({ behavior: 'deny', message: 'The call was cancelled.' })
-  expect(await desk.server.admin.get(`/api/actions/${dropped.id}?wait=30`)).toMatchObject({ state: 'cancelled' })
+  expect((await settled(desk.server, dropped.id)).state).toBe('cancelled')
 
   // A question to the person at the terminal is not for here; a wrong key, an address where nothing listens, and an answer of another server.
   expect(await canUseTool('AskUserQuestion', {}, options('t4'))).toMatchObject({ behavior: 'deny' })

@@ -12,11 +12,11 @@ const FOLDER = '/home/ana/shop'
 const DENY = { name: 'no deploys', match: { tool: 'host.shell', when: 'args.command.contains("deploy")' }, verdict: 'deny' as const }
 type Rule = Omit<typeof DENY, 'verdict'> & { verdict: 'allow' | 'deny' }
 
-async function start(flags = {}, rules: Rule[] = [DENY]) {
+async function start(flags = {}, rules: Rule[] = [DENY], wait = {}) {
   const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy: { rules } }, flags })
   onTestFinished(() => server[Symbol.asyncDispose]())
   const { key } = await server.makeKey({ name: 'ana codex', kind: 'agent', agent: 'codex', roles: ['agent'] })
-  const ends = between(createCodexDialect(), { base: server.url, authorization: `Bearer ${key}` })
+  const ends = between(createCodexDialect(), { base: server.url, authorization: `Bearer ${key}` }, wait)
   ends.agent.send({ id: 2, result: { thread: { id: 't1', cwd: FOLDER }, cwd: FOLDER } })
   await ends.editor.next()
   return { server, ...ends }
@@ -237,7 +237,7 @@ test('a patch that Codex changes while people are asked about it is declined: th
 })
 
 test('a server that is restarted while people are asked keeps the question, and an approval after it counts', async () => {
-  const { server, agent, editor } = await start({ port: await freePort() })
+  const { server, agent, editor } = await start({ port: await freePort() }, [DENY], { againMs: 1_000 })
   agent.send(command(1, 'npm publish'))
   await editor.next()
   const card = await waiting(server)

@@ -235,7 +235,7 @@ test.each([
   const desk = await startCodingDesk()
   const send = (hook_event_name: string, more: object) => {
     const body = { conversation_id: 'c1', workspace_roots: [FOLDER], hook_event_name, ...more }
-    return desk.agent.send('POST', '/hooks/cursor?limit=5', { body })
+    return desk.agent.send('POST', '/hooks/cursor?limit=600', { body })
   }
   const used = { tool_name: 'Shell', tool_input: { command: 'npm install', working_directory }, tool_use_id: 'call_1', cwd: FOLDER }
   const asked = send('preToolUse', used)

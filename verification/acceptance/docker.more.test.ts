@@ -131,7 +131,8 @@ test('the steps of the Dockerfile make a server that runs without root on a read
   const ended = once(server, 'exit')
   try {
     await readAddress(server)
-    expect(await run(...plan.health)).toMatchObject({ code: 0, stderr: '' })
+    // It gives an answer 3 s, and Docker runs it again.
+    await expect.poll(() => run(...plan.health)).toMatchObject({ code: 0, stderr: '' })
     const admin = openApiClient({ url, headers: { authorization: `Bearer ${BOOTSTRAP_KEY}` }, checker: await checkerAt(url) })
     expect((await admin.send('GET', '/')).text).toContain('<div id="root">')
     const signIn = await fetch(`${url}/api/sign-in`, {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { rawRequest } from '../testing/raw-request.ts'
+import { stillClock } from '../testing/shifted-clock.ts'
 import { sendSignIn, signInLocally, tokenOf } from '../testing/sign-in.ts'
 import { BOOTSTRAP_KEY, startTestServer } from '../testing/test-server.ts'
 
@@ -134,7 +135,8 @@ test('a key is known, or it is nobody’s; it is never read from the address', a
 })
 
 test('where one is signed in is listed for oneself alone, and ended one by one or all but here', async () => {
-  await using server = await startTestServer(talk)
+  // When somebody was last seen is noted each minute: on this clock no minute passes between two looks at the list.
+  await using server = await startTestServer({ ...talk, clock: stillClock() })
   const { url } = server
   const [here, there, third] = [await signInLocally(server), await signInLocally(server), await signInLocally(server)]
   type SignedIn = typeof here

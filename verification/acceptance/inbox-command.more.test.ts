@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -34,6 +34,17 @@ afterAll(async () => {
 
 const propose = async (what: string): Promise<Action> => server.admin.post('/api/actions', { tool: 'keyed', arguments: { what } })
 const stateOf = async ({ id }: Action): Promise<string> => (await server.admin.get(`/api/actions/${id}?wait=60&until=settled`)).state
+
+/** Proposes until the command has ended, and declines each at once: no more than 200 may wait, and a slow command sees more than that. */
+async function proposeUntilEnd(child: ChildProcess, what: string): Promise<Action[]> {
+  const proposed: Action[] = []
+  while (child.exitCode === null) {
+    const action = await propose(what)
+    await server.admin.post(`/api/actions/${action.id}/decision`, { verdict: 'decline' })
+    proposed.push(action)
+  }
+  return proposed
+}
 
 /** Runs the command with lines on its standard input. */
 async function runWith(input: string, args: readonly string[], who = environment): Promise<{ code: number | null; stdout: string }> {
@@ -221,9 +232,8 @@ test('`tail` prints what happens as it happens, one JSON object a line with --js
   createInterface({ input: child.stdout }).on('line', (line) => lines.push(JSON.parse(line)))
   const [said] = await once(child.stderr, 'data')
   expect(String(said)).toContain('connected')
-  const proposed: Action[] = []
   // The command prints only new events, and ends by itself after two.
-  while (child.exitCode === null) proposed.push(await propose(`tail ${proposed.length}`))
+  const proposed = await proposeUntilEnd(child, 'tail')
   const [code] = await ended
   expect(code).toBe(0)
   expect(lines).toHaveLength(2)
@@ -245,7 +255,7 @@ test('`tail` ends without a word once nobody reads it any more, as in `tail | he
   const said = text(child.stderr)
   await once(child.stderr, 'data')
   child.stdout.destroy()
-  while (child.exitCode === null) await propose('nobody reads')
+  await proposeUntilEnd(child, 'nobody reads')
   expect(await ended).toEqual([0, null])
   expect(await said).toBe('countersign: connected\n')
 })

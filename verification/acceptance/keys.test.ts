@@ -240,7 +240,7 @@ test('a revoked or expired key is nobody’s at once, and what was signed in wit
   try {
     const old = drawKey()
     const body = { name: 'old', kind: 'agent' as const, person: null, expiresIn: 'P1D' }
-    await store.transact((outbox) => createKey({ outbox, by: null, nowMs: Date.now() - 86_400_001 }, body, old))
+    await store.transact((outbox) => createKey({ outbox, by: null, nowMs: Date.now() - 86_460_000 }, body, old))
     const fresh = drawKey()
     await store.transact((outbox) => createKey({ outbox, by: null, nowMs: Date.now() - 86_000_000 }, body, fresh))
     expect((await withKey(server, old).send('GET', '/api/sessions')).status).toBe(401)

@@ -13,7 +13,10 @@ function receiver(stream: PassThrough) {
   }
 }
 
-/** The proxy between an editor and an agent that are both in the hands of the test. */
+/**
+ * The proxy between an editor and an agent that are both in the hands of the test. With 30 tries, the wait before each decides how long a
+ * server may be away: 3 s by default, and 30 s with the second of the command itself.
+ */
 export function between(dialect: Dialect, at: { base: string; authorization: string }, { withinMs = 60_000, againMs = 100 } = {}) {
   const [editorOut, editorIn, agentOut, agentIn] = [new PassThrough(), new PassThrough(), new PassThrough(), new PassThrough()]
   const complaints: string[] = []
