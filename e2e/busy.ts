@@ -43,6 +43,12 @@ export const startLate = (page: Page): Promise<unknown> =>
     return route.continue({ postData: JSON.stringify(sent.startAfter === 'PT30S' ? { ...sent, startAfter: 'PT1H' } : sent) })
   })
 
+/** Shows a page in these colours: the console changes its own only after the browser has changed. */
+export async function setColours(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme })
+  await page.waitForFunction((wanted) => (document.documentElement.dataset.theme ?? wanted) === wanted, colorScheme)
+}
+
 /** Notes each text that an element takes on while it is seen, from the next page on: some go by themselves after a few seconds. */
 export async function noteTexts(page: Page, selector: string): Promise<() => Promise<string[]>> {
   await page.addInitScript((selector) => {

@@ -71,7 +71,9 @@ async function previewAll(page: Page): Promise<void> {
 
 async function approveOnce(page: Page): Promise<void> {
   await untilReady(page)
-  await page.locator('.cs-approve').first().press('Enter')
+  const approve = page.locator('.cs-approve').first()
+  await approve.focus()
+  await press(approve, 'Enter')
   await page.getByRole('alertdialog').waitFor()
 }
 

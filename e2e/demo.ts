@@ -33,6 +33,8 @@ export interface Demo {
   /** A key for a person, accepted on the data as who runs the server does. */
   makeKey(name: string, roles: string[]): Promise<{ key: string; principal: { id: string } }>
   order(id: string): Promise<Order>
+  /** Changes an order past Countersign. */
+  changeOrder(id: string, status: string): Promise<Response>
   /** How often the shop really changed this order. */
   effects(orderId: string): Promise<number>
 }
@@ -108,6 +110,12 @@ export const test = base.extend<{ demo: Demo }>({
         return made
       },
       order: async (id) => (await fetch(`${shopUrl}/api/orders/${id}`, { headers: ONCE })).json(),
+      changeOrder: (id, status) =>
+        fetch(`${shopUrl}/api/orders/${id}/status`, {
+          method: 'PATCH',
+          headers: { ...ONCE, 'content-type': 'application/json' },
+          body: JSON.stringify({ status }),
+        }),
       effects: async (orderId) => (await (await fetch(`${shopUrl}/api/effects?orderId=${orderId}`, { headers: ONCE })).json()).total,
     }
     await signInBrowser(context, started.link)

@@ -327,11 +327,7 @@ demoTest.describe('something is asked a second time, and why is to be found out'
   async function askedTwice(demo: Demo): Promise<string> {
     const body = { tool: 'updateOrderStatus', arguments: { orderId: 'ORD-003', newStatus: 'cancelled' } }
     const { id } = await (await demo.call('POST', '/api/actions', body)).json()
-    await fetch(`${demo.shopUrl}/api/orders/ORD-003/status`, {
-      method: 'PATCH',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ status: 'processing' }),
-    })
+    await demo.changeOrder('ORD-003', 'processing')
     await demo.call('POST', `/api/actions/${id}/decision`, { verdict: 'approve' })
     await expect.poll(async () => (await (await demo.call('GET', `/api/actions/${id}`)).json()).revision).toBe(2)
     return id

@@ -130,11 +130,7 @@ test('a failure says why in plain words and offers Retry', async ({ page, demo }
   await ask(page, demo, 'mark ORD-001 as processing')
   await expect(cards(page)).toHaveAttribute('data-state', 'proposed')
   // The order moves on behind the card's back: the shop refuses the same step twice.
-  await fetch(`${demo.shopUrl}/api/orders/ORD-001/status`, {
-    method: 'PATCH',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ status: 'processing' }),
-  })
+  await demo.changeOrder('ORD-001', 'processing')
   await approve(cards(page))
   await expect(cards(page)).toContainText('Asked again')
   await approve(cards(page))

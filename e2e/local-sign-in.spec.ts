@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { expect, type Page, test } from '@playwright/test'
 import { fromAnotherPort, sendFrom, startNeighbour } from '../verification/testing/neighbour.ts'
+import { setColours } from './busy.ts'
 import { expectNoSideScroll } from './demo.ts'
 import { startServer } from './server.ts'
 
@@ -29,7 +30,7 @@ test('without a link the console says how to get one; a link signs in once, in w
     await page.goto(`${url}/waiting`)
     await expect(page.getByTestId('sign-in-link')).toContainText('run countersign sign-in on the machine of this server')
     for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
+      await setColours(page, colorScheme)
       const { violations } = await new AxeBuilder({ page }).analyze()
       expect(violations.map(({ id }) => id)).toEqual([])
     }

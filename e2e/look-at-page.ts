@@ -1,5 +1,6 @@
 import AxeBuilder from '@axe-core/playwright'
 import type { CDPSession, Page } from '@playwright/test'
+import { setColours } from './busy.ts'
 import { lostColours, motions, sameLooks } from './page-colours.ts'
 import { goThrough } from './page-keyboard.ts'
 import { coveredControls, cutTexts, longLines, overlappingTexts, sideScroll, windowScroll } from './page-layout.ts'
@@ -94,9 +95,9 @@ async function lookAtLayout(page: Page): Promise<string[]> {
 
 async function lookAtAll(page: Page, cdp: CDPSession): Promise<string[]> {
   const found = [...(await violations(page)), ...(await lookAtNames(cdp)), ...(await page.evaluate(motions)), ...(await goThrough(page))]
-  await page.emulateMedia({ colorScheme: 'dark' })
+  await setColours(page, 'dark')
   found.push(...(await violations(page, ['color-contrast'])).map((what) => `dark: ${what}`))
-  await page.emulateMedia({ colorScheme: 'light' })
+  await setColours(page, 'light')
   await page.evaluate(lostColours)
   await page.emulateMedia({ forcedColors: 'active' })
   found.push(...(await page.evaluate(lostColours)), ...(await page.evaluate(sameLooks)))

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { expect, type Page } from '@playwright/test'
+import { setColours } from './busy.ts'
+import { callWith } from './call.ts'
 import { expectNoSideScroll, signInBrowser } from './demo.ts'
 import { KEY, startServer, test } from './server.ts'
 
@@ -28,13 +30,12 @@ test('objectives stand in the console: progress, key results, and a history that
 })
 
 async function look(page: Page, url: string): Promise<void> {
-  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
   await page.goto(`${url}/objectives`)
   await expect(page.getByRole('heading', { name: 'No objectives' })).toBeVisible()
 
-  const read = async (path: string) => (await fetch(url + path, { headers })).json()
-  const send = async (path: string, body: object) =>
-    (await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json()
+  const call = callWith(KEY, () => url)
+  const read = async (path: string) => (await call('GET', path)).json()
+  const send = async (path: string, body: object) => (await call('POST', path, body)).json()
   const carryOut = async (tool: string, args: object) => {
     const { id, revision, digest } = await send('/api/actions', { tool: `goals.${tool}`, arguments: args })
     await send(`/api/actions/${id}/decision`, { verdict: 'approve', revision, digest })
@@ -54,11 +55,11 @@ async function look(page: Page, url: string): Promise<void> {
 
   const expectNoViolations = async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
+      await setColours(page, colorScheme)
       const { violations } = await new AxeBuilder({ page }).withTags(WCAG).analyze()
       expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)).toEqual([])
     }
-    await page.emulateMedia({ colorScheme: 'light' })
+    await setColours(page, 'light')
   }
   for (const width of [1280, 320]) {
     await page.setViewportSize({ width, height: 800 })

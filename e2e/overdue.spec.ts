@@ -6,6 +6,8 @@ import { test as base, type Page } from '@playwright/test'
 import type { Action } from '../packages/core/src/index.ts'
 import { startLiveBrain } from '../verification/testing/live-brain.ts'
 import { startTarget, toolsOf } from '../verification/testing/target.ts'
+import { setColours } from './busy.ts'
+import { type Call, callWith } from './call.ts'
 import { approve, cards, decide, expect, expectNoSideScroll, press, signInBrowser } from './demo.ts'
 import { KEY, startServer } from './server.ts'
 import { typeWord } from './typed-word.ts'
@@ -18,7 +20,7 @@ const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
  */
 interface Office {
   url: string
-  call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Response>
+  call: Call
   propose(tool: 'keyed' | 'unkeyed', what: string): Promise<Action>
   action(id: string): Promise<Action>
 }
@@ -39,12 +41,7 @@ const test = base.extend<{ office: Office }>({
     const agents = { desk: { model: `remote/${brain.baseUrl}`, tools: ['*'] } }
     const { url, link, end } = await startServer(folder, { agents, tools: toolsOf(target), policy: { rules } })
     await signInBrowser(context, link)
-    const call: Office['call'] = (method, path, body) =>
-      fetch(url + path, {
-        method,
-        headers: { authorization: `Bearer ${KEY}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
+    const call = callWith(KEY, () => url)
     await use({
       url,
       call,
@@ -88,7 +85,7 @@ const row = (page: Page) => page.getByTestId('session-item').getByTestId('sessio
 async function look(page: Page, name: string): Promise<void> {
   const size = page.viewportSize()
   for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme })
+    await setColours(page, colorScheme)
     await page.screenshot({ path: `test-results/overdue/${name}-${colorScheme}.png` })
     const { violations } = await new AxeBuilder({ page }).withTags(WCAG).analyze()
     expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)).toEqual([])
@@ -97,7 +94,7 @@ async function look(page: Page, name: string): Promise<void> {
   await expectNoSideScroll(page)
   await page.screenshot({ path: `test-results/overdue/${name}-390.png` })
   if (size) await page.setViewportSize(size)
-  await page.emulateMedia({ colorScheme: 'light' })
+  await setColours(page, 'light')
 }
 
 test('what nobody decides is marked in chat, list, badge, title and session, at once and after a reload, until it is decided', async ({

@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os'
 import AxeBuilder from '@axe-core/playwright'
 import type { Browser, Page } from '@playwright/test'
+import { callWith } from './call.ts'
 import { approve, browserOf, cards, type Demo, expect, expectNoSideScroll, test } from './demo.ts'
 import { typeWord } from './typed-word.ts'
 
@@ -239,7 +240,7 @@ test('an admin sees what somebody can act with, changes a role, and shuts them o
 test('a key that somebody else made is accepted by its person in the console', async ({ browser, demo }) => {
   const lea = await person(browser, demo, 'Lea', ['approver'])
   const made = await (await demo.call('POST', '/api/keys', { name: 'CI of Lea', kind: 'person', principal: lea.id })).json()
-  const me = async () => (await (await fetch(`${demo.url}/api/me`, { headers: { authorization: `Bearer ${made.key}` } })).json()).principal
+  const me = async () => (await (await callWith(made.key, () => demo.url)('GET', '/api/me')).json()).principal
   expect((await me()).unaccepted).toBe(true)
   await lea.page.goto(`${demo.url}/consoles`)
   await expect(lea.page.getByTestId('unaccepted-key')).toContainText(`by ${userInfo().username}`)

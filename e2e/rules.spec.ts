@@ -1,5 +1,6 @@
 import AxeBuilder from '@axe-core/playwright'
 import type { Browser, Page } from '@playwright/test'
+import { setColours } from './busy.ts'
 import { approve, approveButton, ask, browserOf, cards, type Demo, decide, expect, openDetails, press, test } from './demo.ts'
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
@@ -74,11 +75,7 @@ test('the target changes under the card: asked again with the new values, and on
   await ask(page, demo, 'cancel ORD-003')
   const card = cards(page)
   await expect(card.locator('del')).toHaveText('pending')
-  await fetch(`${demo.shopUrl}/api/orders/ORD-003/status`, {
-    method: 'PATCH',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ status: 'processing' }),
-  })
+  await demo.changeOrder('ORD-003', 'processing')
   await approve(card)
   await expect(card).toContainText(/status was "pending" and is "processing" now.* Asked again/)
   await expect(card.locator('.cs-changes del')).toHaveText('processing')
@@ -269,7 +266,7 @@ test('axe finds nothing on edit form, policy, grants, record, keys, delegations 
   })
   const expectNoViolations = async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
+      await setColours(page, colorScheme)
       const { violations } = await new AxeBuilder({ page }).withTags(WCAG).analyze()
       expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)).toEqual([])
     }

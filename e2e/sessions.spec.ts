@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Page } from '@playwright/test'
 import { startLiveBrain } from '../verification/testing/live-brain.ts'
+import { type Call, callWith } from './call.ts'
 import { test as base, expect, expectNoSideScroll, signInBrowser } from './demo.ts'
 import { windowScroll } from './page-layout.ts'
 import { KEY, startServer } from './server.ts'
@@ -12,7 +13,7 @@ interface Place {
   url: string
   folder: string
   link: string
-  call(method: string, path: string, body?: unknown): Promise<Response>
+  call: Call
   /** A session in which somebody said something and was answered. */
   talk(title: string, text: string): Promise<string>
 }
@@ -22,12 +23,7 @@ const test = base.extend<{ place: Place }>({
     const folder = await mkdtemp(join(tmpdir(), 'countersign-e2e-'))
     const brain = await startLiveBrain(({ messages }) => ({ text: `You said: ${messages.at(-1)?.content}` }))
     const server = await startServer(folder, { agents: { desk: { model: `remote/${brain.baseUrl}` } } })
-    const call = (method: string, path: string, body?: unknown) =>
-      fetch(server.url + path, {
-        method,
-        headers: { authorization: `Bearer ${KEY}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      })
+    const call = callWith(KEY, () => server.url)
     const talk = async (title: string, text: string) => {
       const { id } = await (await call('POST', '/api/sessions', { title })).json()
       await call('POST', `/api/sessions/${id}/messages`, { content: text })

@@ -1,7 +1,10 @@
 /** The part of a sign-in link that signs somebody in. */
 export const tokenOf = (link: string): string => link.slice(link.indexOf('#sign-in=') + '#sign-in='.length)
 
-/** Sends a sign-in as a page of the console at `url` does. */
+/**
+ * Sends a sign-in as a page of the console at `url` does. The connection is not kept: between two sign-ins a test may start a program, and the
+ * server closes a kept one meanwhile.
+ */
 export const sendSignIn = (
   url: string,
   body: { link: string } | { key: string },
@@ -9,7 +12,7 @@ export const sendSignIn = (
 ): Promise<Response> =>
   fetch(`${url}/api/sign-in`, {
     method: 'POST',
-    headers: { origin: url, 'content-type': 'application/json', ...headers },
+    headers: { connection: 'close', origin: url, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   })
 

@@ -1,11 +1,13 @@
 import { createElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
-import { beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import ModelMarkdown from './markdown.tsx'
 
 beforeAll(() => {
   vi.stubGlobal('location', new URL('http://127.0.0.1:4319/sessions/ses_1'))
 })
+// Else the files after this one in the same worker would be in a page.
+afterAll(() => void vi.unstubAllGlobals())
 
 const html = (text: string) => renderToStaticMarkup(createElement(ModelMarkdown, { text }))
 

@@ -2,7 +2,7 @@ import * as wire from '@countersign/core'
 import type { BrowserContext, Page } from '@playwright/test'
 import { assert, beforeEach, test } from 'vitest'
 import { openInboxPage, until } from '../testing/inbox-page.ts'
-import { untilReady } from '../testing/press.ts'
+import { press } from '../testing/press.ts'
 
 const inbox = openInboxPage(wire)
 const INBOX = '/api/events'
@@ -49,9 +49,7 @@ test('a decision gets through, however many chats are open in other tabs of the 
   // That of this page, and that of one of the others.
   await streams(INBOX).toBe(2)
   await page.getByTestId('waiting-row').first().click()
-  const approve = page.getByTestId('approval-card').getByRole('button', { name: /^Approve/ })
-  await untilReady(approve)
-  await approve.click()
+  await press(page.getByTestId('approval-card').getByRole('button', { name: /^Approve/ }))
   await until(async () => inbox.decisions).toEqual(['act_one'])
 })
 
