@@ -1,7 +1,7 @@
 import { type AuditKey, recordAudit } from '../../packages/server/src/audit/index.ts'
-import { sealAll } from '../../packages/server/src/audit/seal.ts'
 import { writeSession } from '../../packages/server/src/gate/index.ts'
 import { newId, principals, type Store, sessions } from '../../packages/server/src/store/index.ts'
+import { sealToTheEnd } from './seal-to-the-end.ts'
 
 export interface RecordSize {
   sessions: number
@@ -21,7 +21,7 @@ export async function fillRecord(store: Store, key: AuditKey, size: RecordSize):
       fillSession(store, actor, first + i, size.rows),
     )
     await Promise.all(together)
-    await sealAll(store, key, () => timeOf(first))
+    await sealToTheEnd(store, key, () => timeOf(first))
   }
 }
 

@@ -1,13 +1,13 @@
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { sealToTheEnd } from '../../../../verification/testing/seal-to-the-end.ts'
 import { openTempSqlite, STORES } from '../../../../verification/testing/temp-store.ts'
 import { audit, lock, type Store } from '../store/index.ts'
 import { exportLines } from './export.ts'
 import { type AuditKey, openAuditKey } from './key.ts'
 import { appendToScope } from './record.ts'
 import { SYSTEM } from './row.ts'
-import { sealAll } from './seal.ts'
 import { verifyExport } from './verify.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -33,7 +33,7 @@ const write = ({ store }: Place, { scope, at, isRedaction = false }: Written): P
     yield* appendToScope(outbox, scope, { kind: isRedaction ? 'redacted' : 'proposed', actor: SYSTEM, actionId: scope, data: {} }, at)
   })
 
-const seal = ({ store, key }: Place) => sealAll(store, key, () => MONDAY)
+const seal = ({ store, key }: Place) => sealToTheEnd(store, key, () => MONDAY)
 
 /** Exports a part of the record as the server does, and verifies it; against every head of the record, too, where it has one. */
 async function verified(place: Place, since: number | undefined, until: number | undefined) {

@@ -1,6 +1,7 @@
 import type { AuditListQuery } from '@countersign/core'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { sealToTheEnd } from '../../../../verification/testing/seal-to-the-end.ts'
 import { openTempSqlite, raw, STORES } from '../../../../verification/testing/temp-store.ts'
 import { withTurns } from '../../../../verification/testing/with-turns.ts'
 import type { Store } from '../store/index.ts'
@@ -9,7 +10,6 @@ import { openAuditKey } from './key.ts'
 import { listAudit } from './list.ts'
 import { recordAudit } from './record.ts'
 import { SYSTEM } from './row.ts'
-import { sealAll } from './seal.ts'
 
 const DAY_MS = 24 * 3_600_000
 const MONDAY = Date.UTC(2026, 10, 2)
@@ -27,7 +27,7 @@ test.each(STORES)(
     const key = await openAuditKey(store, undefined)
     async function write(what: string, atMs: number, isSealed = true): Promise<void> {
       await store.transact((outbox) => recordAudit(outbox, { kind: 'signed_in', actor: SYSTEM, data: { what } }, atMs))
-      if (isSealed) await sealAll(store, key, () => atMs)
+      if (isSealed) await sealToTheEnd(store, key, () => atMs)
     }
     await write('A', MONDAY)
     await write('B', MONDAY + DAY_MS)
@@ -62,7 +62,7 @@ test('a row that is sealed while its period is listed is listed once', async () 
     ...store,
     async read(work) {
       const found = await store.read(work)
-      if (++reads === 2) await sealAll(store, key, () => MONDAY)
+      if (++reads === 2) await sealToTheEnd(store, key, () => MONDAY)
       return found
     },
   }

@@ -9,6 +9,7 @@ import { z } from 'zod'
 import { openBareGate, rowOf, savePersons } from '../../../../verification/testing/bare-gate.ts'
 import { ana, ben } from '../../../../verification/testing/open-gate.ts'
 import { refuseRows } from '../../../../verification/testing/refuse-rows.ts'
+import { sealToTheEnd } from '../../../../verification/testing/seal-to-the-end.ts'
 import { openTempPostgres, openTempSqlite, raw, STORES, type TempStore } from '../../../../verification/testing/temp-store.ts'
 import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 import { type ActionRow, type AuditRow, actions, audit, lock, type Store, type Tx } from '../store/index.ts'
@@ -113,9 +114,6 @@ test.each(STORES)('many transactions at once leave whole chains, and several sea
   const { gate } = await openCounted(temp)
   const key = await openAuditKey(store, undefined)
   const seal = () => sealAll(store, key, Date.now)
-  const sealToTheEnd = async () => {
-    while (!(await seal())) await new Promise(setImmediate)
-  }
   const walk = async (n: number) => {
     const { id } = await gate.propose({ tool: 'own.counted', arguments: {} }, asAna)
     await store.transact((outbox) => recordAudit(outbox, { kind: 'signed_in', actor: ana.id, data: { n } }, n))
@@ -124,10 +122,10 @@ test.each(STORES)('many transactions at once leave whole chains, and several sea
   }
   // However the timing spreads the following rows, there are at least two heads.
   await walk(0)
-  await sealToTheEnd()
+  await sealToTheEnd(store, key, Date.now)
   const walks = Array.from({ length: 24 }, (_, n) => walk(n + 1))
   await Promise.all([...walks, seal(), seal()])
-  await sealToTheEnd()
+  await sealToTheEnd(store, key, Date.now)
   const exported = await text(exportLines({ store, key, nowMs: 1 }))
   const verdict = await verifyExport(exported.split('\n').slice(0, -1), [key.publicKey])
   expect(verdict).toMatchObject({ problem: undefined, rows: 25 * 5, scopes: 26 })
@@ -159,7 +157,7 @@ test('nothing is sealed past a row that may still be committed', async () => {
   expect(await store.read(() => audit.lastHead.first({}))).toBeUndefined()
   mayCommit = true
   await early
-  expect(await sealAll(store, key, () => 3)).toBe(true)
+  await sealToTheEnd(store, key, () => 3)
   expect((await rowsIn(store)).map(({ scope }) => scope)).toEqual(['act_early', 'act_late'])
   const exported = await text(exportLines({ store, key, nowMs: 4 }))
   expect(await verifyExport(exported.split('\n').slice(0, -1))).toMatchObject({ problem: undefined, rows: 2, heads: { first: 1, last: 1 } })
@@ -178,9 +176,7 @@ test.each(STORES)('an export seals for a redaction that is recorded, and not for
     })
   const actionIds = ['act_said', 'act_lost'] as const
   for (const actionId of actionIds) await write(actionId, 'proposed')
-  const seal = async () => {
-    while (!(await sealAll(store, key, () => 2))) await new Promise(setImmediate)
-  }
+  const seal = () => sealToTheEnd(store, key, () => 2)
   await seal()
   let seals = 0
   const exported = async () => {
