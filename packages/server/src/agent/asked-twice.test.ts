@@ -50,6 +50,9 @@ for (const order of [[0, 1], [1, 0], 'together'] as const) {
     const { calls, of } = slowModel()
     const first = await openProcess(url, of('first'))
     const second = await openProcess(url, of('second'))
+    // Before its pools have their ids, a process leaves its own work to whoever fetches it.
+    const ready = async () => (await psql.query(`select 1 from process where pools like '%"commit-%'`)).rows
+    await expect.poll(ready).toHaveLength(2)
     await first.savePrincipal(ana)
     await first.agentLoop.beginSession({ content: 'ship it' }, caller)
     await expect.poll(() => calls.map(({ by }) => by)).toEqual(['first'])

@@ -47,7 +47,8 @@ test('a process that is alone announces nothing; one that joins is heard, and to
   await using database = await openTestDatabase()
   const peers = createPeers(thisMachine)
   await using one = await openNotices(database.url, thisMachine, peers)
-  peers.onAppear(() => one.tell(EVERYTHING))
+  const isHeard = Promise.withResolvers<void>()
+  peers.onAppear(() => void isHeard.promise.then(() => one.tell(EVERYTHING)))
   peers.look()(false)
   const psql = new Client({ connectionString: database.url })
   const sent: string[] = []
@@ -58,6 +59,7 @@ test('a process that is alone announces nothing; one that joins is heard, and to
   await using other = await openNotices(database.url, thisMachine)
   const heard: Notice[] = []
   other.onNotice((notice) => heard.push(notice))
+  isHeard.resolve()
   await expect.poll(() => heard, WITHIN).toMatchObject([{ ...EVERYTHING, joined: false }])
   one.tell({ sessions: new Set(['ses_b']) })
   await expect.poll(() => heard.slice(1), WITHIN).toMatchObject([{ sessions: new Set(['ses_b']) }])

@@ -105,7 +105,8 @@ test.each(STORES)('what is due is found longest due first, and how long it is un
   expect(await store.read(() => actions.dueActions.all({ now: NOW, limit: 10 }))).toEqual([])
   const ahead = (await next())?.waitMs
   expect(ahead).toBeLessThanOrEqual(HOUR_MS)
-  expect(ahead).toBeGreaterThan(HOUR_MS - 60_000)
+  // On Postgres its own clock counts, which has gone on; it is read in whole milliseconds.
+  expect(ahead).toBeGreaterThanOrEqual(HOUR_MS - (Date.now() - NOW) - 2)
   await store.transact(function* () {
     yield* actions.insertAction.run(anAction('act_late', { due_at: NOW - 1 }))
     yield* actions.insertAction.run(anAction('act_later', { due_at: NOW - 2 * HOUR_MS }))
