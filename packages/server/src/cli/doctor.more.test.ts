@@ -19,6 +19,9 @@ import { starterPolicy } from './policy-starter.ts'
 const PATH = process.env.PATH ?? ''
 const route = { method: 'POST', path: '/refund', input: { type: 'object', properties: {} } }
 
+/** In seconds, for each check: as long as a busy machine may take. */
+const LIMIT = '240'
+
 /** Returns the output of the command, run in this process. */
 async function examine(flags: Partial<DoctorFlags>, environment: Environment): Promise<{ problems: number; text: string }> {
   let text = ''
@@ -26,7 +29,7 @@ async function examine(flags: Partial<DoctorFlags>, environment: Environment): P
     text += more
     return true
   }
-  return { problems: await doctor({ timeout: '10', ...flags }, { PATH, ...environment }, { write }), text }
+  return { problems: await doctor({ timeout: LIMIT, ...flags }, { PATH, ...environment }, { write }), text }
 }
 
 test.skipIf(process.platform === 'win32')('a configuration or policy that every user of the machine can change is a problem', async () => {
@@ -112,10 +115,10 @@ tools:
 policy: { rules: [{ name: reads of refunds, match: { tool: shop.refund, effect: read }, verdict: allow }] }
 `,
     )
-    const found = await examine({ config, data: folder.path, timeout: '4' }, { SHOP_TOKEN: 'hidden-value-of-the-shop' })
+    const found = await examine({ config, data: folder.path, timeout: '20' }, { SHOP_TOKEN: 'hidden-value-of-the-shop' })
     for (const words of [
       /PROBLEM {2}secrets in countersign\.yaml: line 7 holds what looks like a key of OpenAI or Anthropic/,
-      /PROBLEM {2}routes to http:\/\/127\.0\.0\.1:\d+: did not answer within 4 s/,
+      /PROBLEM {2}routes to http:\/\/127\.0\.0\.1:\d+: did not answer within 20 s/,
       /PROBLEM {2}routes to http:\/\/127\.0\.0\.1:9: .*could not be reached/,
       /PROBLEM {2}model openai\/gpt-5-mini: .*OPENAI_API_KEY/,
       /note {5}policy: the rule "reads of refunds" matches no tool/,

@@ -13,6 +13,8 @@ import { temporaryFolder } from '../../../../verification/testing/test-server.ts
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url))
 const PATH = process.env.PATH ?? ''
+/** In seconds, for each check of the doctor: as long as a busy machine may take. */
+const PATIENT = '240'
 
 /** Returns every file below a folder with its bytes. */
 const contentOf = (folder: string): Record<string, string> =>
@@ -33,7 +35,8 @@ test('what init writes runs as it is: a message leads to a card, and the approve
   expect(Object.keys(contentOf(project)).sort()).toEqual(YAML_FILES)
   for (const name of YAML_FILES) expect(stdout).toContain(name)
   expect(stdout).toContain(`serve --config ${join(project, 'countersign.yaml')}`)
-  expect(await runCommandLine(['doctor', '--config', join(project, 'countersign.yaml')], { PATH })).toMatchObject({ code: 0 })
+  const doctor = ['doctor', '--timeout', PATIENT, '--config', join(project, 'countersign.yaml')]
+  expect(await runCommandLine(doctor, { PATH })).toMatchObject({ code: 0 })
 
   await using server = await startChildServer({ configFile: join(project, 'countersign.yaml'), dataDir: join(project, '.countersign') })
   const note = join(project, 'notes', 'meetings.md')
@@ -163,7 +166,7 @@ test('a configuration in TypeScript needs packages: in a checkout the printed st
     expect.stringMatching(/^npm run countersign -- serve --config '.*countersign\.config\.ts' --data /),
     [],
   ])
-  const config = ['--config', join(project, 'countersign.config.ts'), '--data', join(project, '.countersign')]
+  const config = ['--timeout', PATIENT, '--config', join(project, 'countersign.config.ts'), '--data', join(project, '.countersign')]
   expect(await runCommandLine(['doctor', ...config], { PATH })).toMatchObject({ code: 1 })
   execFileSync('sh', ['-c', link])
   expect(await runCommandLine(['doctor', ...config], { PATH })).toMatchObject({ code: 0 })

@@ -23,7 +23,7 @@ async function examine(environment: Record<string, string>): Promise<{ problems:
     text += more
     return true
   }
-  const flags = { config, data: join(folder.path, 'data'), timeout: '30', json: true } as const
+  const flags = { config, data: join(folder.path, 'data'), timeout: '240', json: true } as const
   const problems = await doctor(flags, { PATH: process.env.PATH ?? '', ...environment }, { write })
   expect(text).not.toContain(BOOTSTRAP_KEY)
   const { findings } = JSON.parse(text) as { findings: { check: string; level: string; message: string }[] }

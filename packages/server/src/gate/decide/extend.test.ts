@@ -8,9 +8,9 @@ import { agentsOnDecline } from '../../../../../verification/testing/agents-on-d
 import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import { manualClock } from '../../../../../verification/testing/manual-clock.ts'
 import { ben } from '../../../../../verification/testing/open-gate.ts'
+import { shortWaits } from '../../../../../verification/testing/short-waits.ts'
 import { STORES } from '../../../../../verification/testing/temp-store.ts'
 import { openTools } from '../../../../toolkit/src/open-tools.ts'
-import { systemClock } from '../../clock.ts'
 import { type Engine, openEngine } from '../../engine.ts'
 import { createLog } from '../../log.ts'
 import { scriptedModel } from '../../models/index.ts'
@@ -175,8 +175,8 @@ for (const { database, open: openStore } of STORES) {
     }
     const pay = defineTool({ name: 'pay', description: 'Pay', effect: 'write', input: { type: 'object' }, preview, execute: () => null })
     const policies = fixedPolicies(compilePolicy({ default: 'deny', rules }, 1))
-    // The clock as it is: a hurried one gives the target 50 ms to be read.
-    const gate = openBareGate(temp.store, [pay], 'prc_1', { policies, ...systemClock })
+    // A slow machine takes as long as it needs to read the target, for which a gate gives it five seconds.
+    const gate = openBareGate(temp.store, [pay], 'prc_1', { policies, ...shortWaits(5_000) })
     for (const change of ['edit', 'refresh']) {
       const { id, digest, expiresAt } = await gate.propose({ tool: 'own.pay', arguments: { change } }, { principal: ana })
       whileItReads = async () => void (await gate.extend(id, { principal: ana }))

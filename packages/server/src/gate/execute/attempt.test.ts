@@ -184,6 +184,8 @@ test('a process that hung sends an attempt that is still its own, and not one th
   const isAnswered = Promise.withResolvers<void>()
   const tool = defineTool({
     ...{ name: 'do', description: 'Do', input: { type: 'object' }, effect: 'write' },
+    // It is held until the test answers: the gate's hurried clock may not end it before.
+    timeoutMs: 30_000_000,
     execute: async () => {
       calls++
       isCalled.resolve()

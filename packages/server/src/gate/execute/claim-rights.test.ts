@@ -5,9 +5,9 @@ import { expect, test } from 'vitest'
 import { type BareGateOptions, openBareGate, rowOf } from '../../../../../verification/testing/bare-gate.ts'
 import { manualClock } from '../../../../../verification/testing/manual-clock.ts'
 import { ana, ben, openGate } from '../../../../../verification/testing/open-gate.ts'
+import { shortWaits } from '../../../../../verification/testing/short-waits.ts'
 import { startTarget } from '../../../../../verification/testing/target.ts'
 import { openTempSqlite, raw } from '../../../../../verification/testing/temp-store.ts'
-import { systemClock } from '../../clock.ts'
 import { compilePolicy, fixedPolicies } from '../../policy/index.ts'
 import { principals } from '../../store/index.ts'
 
@@ -140,8 +140,8 @@ test('where a client sends the request of a route, the claim has that request, w
   }
   const versioned = { ...rename, before: { get: '/things/{id}', compare: { name: '{name}' }, ifMatch: true } }
   const tools = { shop: { prefix: false, routes: { baseUrl: target.url, tools: { rename, versioned } } } }
-  // The clock as it is: a hurried one gives the target 50 ms to be read.
-  await using gate = await openGate([], { tools, clock: systemClock })
+  // A slow machine takes as long as it needs to read the target, for which a gate gives it five seconds.
+  await using gate = await openGate([], { tools, clock: shortWaits(5_000) })
   const claim = async (tool: string) => {
     const { id } = await gate.engine.gate.propose({ tool, arguments: { id: '1', name: 'after' } }, { principal: ana })
     await gate.engine.gate.decide(id, { verdict: 'approve' }, { principal: ana })

@@ -15,8 +15,11 @@ import { insertPrepared, prepareAction, writeSession } from '../index.ts'
 const tool = (name: string, own: Partial<ClientToolDefinition<object>> = {}) =>
   defineTool({ name, description: name, input: z.object({}), effect: 'write', executor: 'client', ...own })
 
+/** Held for longer than any test takes. */
+const UNKEYED = { timeoutMs: 3_600_000 }
+
 const TOOLS = [
-  tool('unkeyed'),
+  tool('unkeyed', UNKEYED),
   tool('keyed', { idempotent: true }),
   tool('look', { effect: 'read' }),
   tool('brief', { timeoutMs: 1 }),
@@ -303,7 +306,7 @@ for (const { database, open } of STORES) {
     await using gates = await openTwo()
     for (const change of [{ idempotent: true }, { effect: 'read' as Effect }, { description: 'Something else.' }]) {
       const { id } = await gates.here.approved('unkeyed')
-      const after = openBareGate(gates.store, [tool('unkeyed', change)], 'prc_3')
+      const after = openBareGate(gates.store, [tool('unkeyed', { ...UNKEYED, ...change })], 'prc_3')
       await expect(after.claim(id, {}, asAna)).rejects.toMatchObject({
         code: 'stale_preview',
         extra: { action: { state: 'proposed', revision: 2, revised: { why: 'tool' }, error: null, ...('effect' in change && change) } },

@@ -1,12 +1,15 @@
 import { type Action, ToolError, type Verification } from '@countersign/core'
-import { defineTool } from '@countersign/toolkit'
+import { type CodedTool, defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { ana, ben, type OpenGate, openGate } from '../../../../../verification/testing/open-gate.ts'
+import { ana, ben, leapingClock, type OpenGate, openGate } from '../../../../../verification/testing/open-gate.ts'
 
 const lose = () => {
   throw new ToolError('ambiguous', 'The line went dead.')
 }
+
+/** A gate whose clock stands still: it does not look by itself in the middle of a test. */
+const openStill = (own: readonly CodedTool[], clock = leapingClock()): Promise<OpenGate> => openGate(own, { clock })
 
 /** A write whose answer is lost, and which can be asked: it answers the next of `findings`, the last one for good. */
 function asked(findings: (Verification | 'throws' | 'silence')[]) {
@@ -34,7 +37,7 @@ const blind = defineTool({ name: 'blind', description: 'Blind', input: z.object(
 
 test('a tool that can be asked is asked: done is a success with its output', async () => {
   const { tool, keys } = asked([{ done: true, output: { id: 7 } }])
-  await using gate = await openGate([tool])
+  await using gate = await openStill([tool])
   const action = await gate.runAttempt('asked')
   expect(action).toMatchObject({ state: 'succeeded', attempt: 1, result: { id: 7 }, resultUrl: '/things/7', error: null })
   expect(keys).toEqual([`${action.id}.1`])
@@ -42,11 +45,11 @@ test('a tool that can be asked is asked: done is a success with its output', asy
 
 test('"not found" settles nothing, however often it was said: the lost request may still be on its way', async () => {
   const late = asked([{ done: false }, { done: false }, { done: true, output: { id: 7 } }])
-  await using arrives = await openGate([late.tool])
+  await using arrives = await openStill([late.tool])
   expect(await arrives.runAttempt('asked')).toMatchObject({ state: 'succeeded', result: { id: 7 } })
 
   const { tool, keys } = asked([{ done: false }])
-  await using gate = await openGate([tool])
+  await using gate = await openStill([tool])
   const action = await gate.runAttempt('asked')
   expect(action).toMatchObject({ state: 'outcome_unknown', attempt: 1, checks: { ended: false, lastFound: 'not_found' } })
   expect(keys).toHaveLength(3)
@@ -59,7 +62,7 @@ test('"not found" settles nothing, however often it was said: the lost request m
 for (const finding of [{ done: 'unknown' }, 'throws', 'silence'] as const) {
   test(`a tool that cannot tell (${JSON.stringify(finding)}) leaves the outcome unknown, to be asked again`, async () => {
     const { tool, keys } = asked([finding])
-    await using gate = await openGate([tool])
+    await using gate = await openStill([tool])
     const action = await gate.runAttempt('asked')
     expect(action).toMatchObject({
       state: 'outcome_unknown',
@@ -71,7 +74,7 @@ for (const finding of [{ done: 'unknown' }, 'throws', 'silence'] as const) {
 
 test('what a tool cannot tell today it may tell tomorrow: asked again, the action is settled by what it found', async () => {
   const { tool, keys } = asked(['throws', 'throws', 'throws', { done: 'unknown' }, { done: true, output: { id: 7 } }])
-  await using gate = await openGate([tool])
+  await using gate = await openStill([tool])
   const { id } = await gate.runAttempt('asked')
   const { gate: doors } = gate.engine
   expect(await doors.verify(id, { principal: ben })).toMatchObject({ state: 'outcome_unknown', attempt: 1 })
@@ -97,7 +100,7 @@ test('what a tool cannot tell today it may tell tomorrow: asked again, the actio
 
 test('what an authoritative look-up did not find may be tried again, under the same key', async () => {
   const { tool } = asked([{ done: false, authoritative: true }])
-  await using gate = await openGate([tool])
+  await using gate = await openStill([tool])
   const failed = await gate.runAttempt('asked')
   expect(failed).toMatchObject({ state: 'failed', error: { kind: 'not_done', retryable: true } })
   expect(failed.error?.message).toBe('own.asked looked: it was not carried out and will not be')
@@ -118,7 +121,7 @@ test('where the target honours the key, checking again sends the attempt again u
       return keys.length < 5 ? lose() : { id: 7 }
     },
   })
-  await using gate = await openGate([tool])
+  await using gate = await openStill([tool])
   const { id } = await gate.runAttempt('keyed')
   expect(keys).toHaveLength(3)
   expect(await gate.engine.gate.verify(id, { principal: ben })).toMatchObject({ state: 'executing', attempt: 4, error: null })
@@ -138,6 +141,8 @@ test('what a tool finds after somebody else settled the action changes nothing',
     description: 'Slow',
     input: z.object({}),
     effect: 'write',
+    // The look is held until the test answers it.
+    timeoutMs: 30_000_000,
     execute: lose,
     verify: () => {
       if (++asks <= 3) return { done: 'unknown' }
@@ -145,7 +150,7 @@ test('what a tool finds after somebody else settled the action changes nothing',
       return found.promise
     },
   })
-  await using gate = await openGate([tool])
+  await using gate = await openStill([tool])
   const { id } = await gate.runAttempt('slow')
   const { gate: doors } = gate.engine
   const checking = doors.verify(id, { principal: ben })
@@ -156,7 +161,7 @@ test('what a tool finds after somebody else settled the action changes nothing',
 })
 
 test('a tool that cannot be asked is not: the outcome is for a person, who is told so', async () => {
-  await using gate = await openGate([blind])
+  await using gate = await openStill([blind])
   const action = await gate.runAttempt('blind')
   expect(action).toMatchObject({ state: 'outcome_unknown', error: { retryable: false } })
   const refused = gate.engine.gate.verify(action.id, { principal: ben })
@@ -168,8 +173,11 @@ const resolveAs = (gate: OpenGate, { id }: Action, outcome: 'succeeded' | 'faile
   gate.engine.gate.resolve(id, { outcome, note }, { principal })
 
 test('a person settles an unknown outcome, with who, when and how they know', async () => {
-  await using gate = await openGate([blind])
+  const clock = leapingClock()
+  await using gate = await openStill([blind], clock)
   const unknown = await gate.runAttempt('blind')
+  // What is later is dated later, also within one millisecond.
+  clock.leap(1_000)
   const done = await resolveAs(gate, unknown, 'succeeded', 'It is in the books.')
   expect(done).toMatchObject({
     state: 'succeeded',
@@ -189,7 +197,7 @@ test('a person settles an unknown outcome, with who, when and how they know', as
 })
 
 test('what a person found not done may be tried again under the same key, and the old finding goes with the old attempt', async () => {
-  await using gate = await openGate([blind])
+  await using gate = await openStill([blind])
   const unknown = await gate.runAttempt('blind')
   const notDone = await resolveAs(gate, unknown, 'failed', 'Nothing in the books.')
   expect(notDone).toMatchObject({
@@ -209,7 +217,7 @@ test('what a person found not done may be tried again under the same key, and th
 })
 
 test('what a person found of one attempt settles no later one, however late it arrives or is sent again', async () => {
-  await using gate = await openGate([blind])
+  await using gate = await openStill([blind])
   const { id } = await gate.runAttempt('blind')
   const say = (attempt: number) => gate.engine.gate.resolve(id, { outcome: 'failed', note: 'I looked.', attempt }, { principal: ben })
   expect(await say(1)).toMatchObject({ state: 'failed', resolution: { outcome: 'failed' } })
@@ -223,7 +231,7 @@ test('what a person found of one attempt settles no later one, however late it a
 })
 
 test('of persons who settle one outcome at once exactly one counts, and the others hear which', async () => {
-  await using gate = await openGate([blind])
+  await using gate = await openStill([blind])
   for (let round = 0; round < 10; round++) {
     const unknown = await gate.runAttempt('blind')
     const answers = await Promise.allSettled([

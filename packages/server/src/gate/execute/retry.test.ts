@@ -207,7 +207,7 @@ test('a resend and a recovery that were stored without an answer go on, each sen
 
   const dead = openBareGate(
     temp.store,
-    [tool('keyed', { idempotent: true, execute: () => new Promise(() => {}), timeoutMs: 600_000 })],
+    [tool('keyed', { idempotent: true, execute: () => new Promise(() => {}), timeoutMs: 30_000_000 })],
     'prc_dead',
   )
   const { id } = await dead.approved('keyed')

@@ -107,7 +107,9 @@ test('permuting the keys of the arguments or of the target’s answer changes no
   const prepare = (name: string, args: JsonObject) => {
     const tool = config.tools.byName(name)
     if (!tool) throw new Error(`there is no tool ${name}`)
-    return prepareAction({ tool, arguments: args, agent: undefined, session: null, requesters: [ana], policies, clock: systemClock })
+    const call = { tool, arguments: args, agent: undefined, session: null, requesters: [ana] }
+    // A slow machine takes as long as it needs to read the target.
+    return prepareAction({ ...call, policies, clock: systemClock, previewTimeoutMs: 240_000 })
   }
   const boundTo = async (name: string, args: JsonObject) => {
     const { digest, precondition, description, preview, previewError } = await prepare(name, args)
