@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { countStatements } from '../../../../../verification/testing/count-cost.ts'
 import { held, type JobCluster, openJobCluster } from '../../../../../verification/testing/job-cluster.ts'
+import { stillClock } from '../../../../../verification/testing/shifted-clock.ts'
 import { shortWaits } from '../../../../../verification/testing/short-waits.ts'
 import { writeSession } from '../../gate/index.ts'
 import { claims, type RunRow } from '../../store/index.ts'
@@ -151,7 +152,8 @@ const NOBODYS = { runner: null, claimed: null }
 test('a step that becomes due where there is room is claimed with the commit, and made without another claim', async () => {
   const cluster = await openJobCluster({ holds: true })
   const { begun, gates, run } = held()
-  const { dispatch, processes } = await cluster.start({ advance: run })
+  // A claim of more than a second ago is asked about again.
+  const { dispatch, processes } = await cluster.start({ advance: run }, { advance: 4, execute: 4 }, stillClock())
   const claim = await beginRun(cluster)
   await expect.poll(() => begun, WITHIN).toEqual(['ses_a'])
   expect(await claim()).toEqual({ runner: processes.id, claimed: '0' })
