@@ -13,6 +13,9 @@ import { openTestDatabase } from './test-database.ts'
 
 const ROOM = { advance: 4, execute: 4 }
 
+/** This machine, except that no time passes on its steady clock: a process whose sign of life is late counts as alive and holds its own jobs. */
+const STILL_MACHINE = { ...thisMachine, steadyMs: () => 0 }
+
 const LISTENERS = `select pid from pg_stat_activity where datname = current_database() and state = 'idle' and query like 'LISTEN "jobs:insert"%'`
 
 /** Let the jobs go on that tests hold, also those that begin later. */
@@ -65,7 +68,7 @@ export async function openJobCluster({ holds = false } = {}): Promise<JobCluster
         for (const id of actions) outbox.actions.add(id)
       }),
     async start(work = {}, limits = ROOM, clock = thisMachine.clock) {
-      const processes = await openProcesses({ url, name: 'test', version: '1', machine: thisMachine, log })
+      const processes = await openProcesses({ url, name: 'test', version: '1', machine: STILL_MACHINE, log })
       const notices = await openNotices(url, thisMachine)
       const fetches = createFetches()
       const answered = watchAnswers(fetches)
