@@ -1,8 +1,7 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { canonicalJson, type ExecuteContext, type JsonObject, ToolError, type Verification, type VerifyContext } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { freePort } from '../../../verification/testing/free-port.ts'
 import { type CodedTool, defineTool } from './define.ts'
 import { refund } from './testing/refund-tool.ts'
 
@@ -12,15 +11,6 @@ const context = (signal = new AbortController().signal): ExecuteContext => ({
   signal,
   principalId: undefined,
 })
-
-/** The address of a server that is gone. */
-async function closedPort(): Promise<string> {
-  const server = createServer()
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  const { port } = server.address() as AddressInfo
-  await new Promise((done) => server.close(done))
-  return `http://127.0.0.1:${port}/`
-}
 
 test('an effect has no default', () => {
   const forgotten = { name: 'x', description: '', input: { type: 'object' }, execute: () => null } as unknown as Parameters<
@@ -71,7 +61,8 @@ test('an error after the tool was stopped is an unknown outcome, not a failure',
 })
 
 test('a write whose last call found nobody may have acted before; only the code can say that it did not', async () => {
-  const closed = await closedPort()
+  // Not the port of a server that was closed: another test may listen there by now.
+  const closed = `http://127.0.0.1:${await freePort()}/`
   const once = { name: 't', description: '', input: { type: 'object' } }
   const run = (effect: 'read' | 'write', execute: () => unknown) => defineTool({ ...once, effect, execute }).execute({}, context())
   await expect(run('write', () => fetch(closed))).rejects.toMatchObject({ name: 'ToolError', kind: 'ambiguous' })

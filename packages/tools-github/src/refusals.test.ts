@@ -1,6 +1,7 @@
 import { type JsonObject, ToolError } from '@countersign/core'
 import { expect, test } from 'vitest'
 import type { Fault } from '../../../examples/github/stand-in/server.ts'
+import { freePort } from '../../../verification/testing/free-port.ts'
 import { openGithubBench } from '../../../verification/testing/github.ts'
 
 const answer = (status: number, body: JsonObject, headers: Record<string, string> = {}): Fault => ({ status, body, headers })
@@ -95,7 +96,8 @@ test('GitHub: what a service says in an error has no secret in it and cannot pre
 const CONTEXT = () => ({ actionId: 'act', idempotencyKey: 'act.1', principalId: undefined, signal: AbortSignal.timeout(240_000) })
 
 test('GitHub: nobody there means that nothing was sent, and a stop in between that it is not known', async () => {
-  const bench = await openGithubBench()
+  // At a port that no other test gets once nobody listens there any more.
+  const bench = await openGithubBench({ port: await freePort() })
   const args = { repository: 'acme/shop', title: 'New', body: '', labels: [], assignees: [] }
   const stop = new AbortController()
   await using slow = await openGithubBench({

@@ -1,6 +1,7 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { toolDefinitionHash } from '@countersign/toolkit/internal'
 import { expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../../../verification/testing/free-port.ts'
 import { makeCertificate } from '../../toolkit/src/testing/certificate.ts'
 import { startModernServer, startSessionServer } from './testing/http-server.ts'
 import { memoryPins, openSource } from './testing/open-source.ts'
@@ -65,7 +66,7 @@ test('over HTTP what only reads is asked again where the session was gone', asyn
 })
 
 test('over HTTP a server that is away is sent nothing, and comes back', async () => {
-  const server = await startSessionServer()
+  const server = await startSessionServer(undefined, { port: await freePort() })
   const { call } = await openSource({ url: server.url })
   await server.away()
   await expect(call('note', {})).rejects.toMatchObject({ kind: 'unreachable', message: expect.stringContaining('Nothing was sent') })
@@ -75,7 +76,7 @@ test('over HTTP a server that is away is sent nothing, and comes back', async ()
 })
 
 test('doctor says why an address was not reached from the start', async () => {
-  const server = await startSessionServer()
+  const server = await startSessionServer(undefined, { port: await freePort() })
   await server.away()
   const { source } = await openSource({ url: server.url })
   expect((await source.check())[0]?.message).toMatch(/^The MCP server s is away: connect ECONNREFUSED 127\.0\.0\.1:\d+$/)

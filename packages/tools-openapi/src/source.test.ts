@@ -1,6 +1,7 @@
 import type { JsonObject } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { call, type Description, openApi, refusal, startService } from '../../../verification/testing/described-api.ts'
+import { freePort } from '../../../verification/testing/free-port.ts'
 import { openConfig } from '../../server/src/config/index.ts'
 
 const read = (more: JsonObject = {}): JsonObject => ({ get: { operationId: 'read', ...more } })
@@ -134,11 +135,11 @@ test('the doctor is told what was found, what was left out and why, and whether 
   expect(service.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /b', 'HEAD /', 'HEAD /', 'HEAD /'])
   const failing = await check(needsArgument, { baseUrl: `${service.url}/broken` })
   expect(failing).toContainEqual({ level: 'problem', message: `${service.url} failed (500)` })
-  const gone = await startService(() => ({ status: 200 }))
-  await gone[Symbol.asyncDispose]()
-  expect(await check(needsArgument, { baseUrl: gone.url })).toContainEqual({
+  // Not the port of a service that was closed: another test may listen there by now.
+  const gone = `http://127.0.0.1:${await freePort()}`
+  expect(await check(needsArgument, { baseUrl: gone })).toContainEqual({
     level: 'problem',
-    message: `${gone.url} could not be reached (ECONNREFUSED). Nothing was sent.`,
+    message: `${gone} could not be reached (ECONNREFUSED). Nothing was sent.`,
   })
   expect(await check({ '/broken': read() })).toContainEqual({ level: 'problem', message: `${service.url} failed (500).` })
 })

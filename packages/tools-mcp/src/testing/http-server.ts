@@ -30,7 +30,13 @@ export interface HttpMcp {
 
 type Answer = (request: IncomingMessage, body: string, response: ServerResponse) => Promise<void> | void
 
-async function listen(answer: Answer, certificate?: Certificate): Promise<Pick<HttpMcp, 'url' | 'away' | 'back' | 'cut'>> {
+interface Place {
+  certificate?: Certificate | undefined
+  /** Of a server that goes away: another test may get the port that the system chose for it. Default: one that the system chooses. */
+  port?: number | undefined
+}
+
+async function listen({ certificate, port: wanted = 0 }: Place, answer: Answer): Promise<Pick<HttpMcp, 'url' | 'away' | 'back' | 'cut'>> {
   const take = (request: IncomingMessage, response: ServerResponse) => void text(request).then((body) => answer(request, body, response))
   const server = certificate ? createSecureServer(certificate, take) : createServer(take)
   // What is below the encryption of a connection.
@@ -41,7 +47,7 @@ async function listen(answer: Answer, certificate?: Certificate): Promise<Pick<H
       server.close(() => resolve())
       server.closeAllConnections()
     })
-  await start(0)
+  await start(wanted)
   const { port } = server.address() as AddressInfo
   onTestFinished(away)
   return {
@@ -54,7 +60,7 @@ async function listen(answer: Answer, certificate?: Certificate): Promise<Pick<H
 
 const sockets = new Map<number | undefined, Socket>()
 
-interface SessionServerOptions {
+interface SessionServerOptions extends Pick<Place, 'port'> {
   /** The status of its answers to requests that it does not know or that come before the handshake. Default 400. */
   unknownStatus?: number
   /** A status of the handshake that fails. Its answer repeats what the request signed in with. */
@@ -79,7 +85,7 @@ export async function startSessionServer(certificate?: Certificate, options: Ses
   let lists = 0
   let description = 'Adds a note'
   let sessions = new Set<string>()
-  const server = await listen(async (request, body, response) => {
+  const server = await listen({ certificate, port: options.port }, async (request, body, response) => {
     const json = (status: number, value: object, headers: Record<string, string> = {}) =>
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value))
     if (request.method !== 'POST') return void response.writeHead(405).end()
@@ -138,7 +144,7 @@ export async function startSessionServer(certificate?: Certificate, options: Ses
       return more()
     }
     return result({ content: [{ type: 'text', text: `did ${params.name}` }] })
-  }, certificate)
+  })
   return {
     ...server,
     calls,
@@ -155,7 +161,7 @@ export async function startSessionServer(certificate?: Certificate, options: Ses
 }
 
 /** Starts a server of the protocol 2026-07-28, made with the SDK. */
-export async function startModernServer(): Promise<HttpMcp> {
+export async function startModernServer(place: Pick<Place, 'port'> = {}): Promise<HttpMcp> {
   const calls: string[] = []
   const methods: string[] = []
   let description = 'Adds a note'
@@ -179,7 +185,7 @@ export async function startModernServer(): Promise<HttpMcp> {
     },
     { legacy: 'reject' },
   )
-  const server = await listen(async (request, body, response) => {
+  const server = await listen(place, async (request, body, response) => {
     const headers = new Headers(Object.entries(request.headers).map(([name, value]): [string, string] => [name, String(value)]))
     const { method = 'GET' } = request
     if (body !== '') methods.push(JSON.parse(body).method)
