@@ -81,7 +81,12 @@ test('an answer without an end is broken off, the outcome is unknown, and the se
 })
 
 test('a server that asks for something in the middle of a call is asked nothing back: what it did is not known', async () => {
-  const opened = await open('modern')
+  let opened = await open('modern')
+  // On a busy machine, it may start so late that it is spoken to in the older protocol: then another one is started.
+  for (let tries = 1; tries < 20 && (await opened.source.check())[0]?.message.includes('protocol 2025-11-25'); tries++) {
+    await opened.source.close()
+    opened = await open('modern')
+  }
   expect((await opened.source.check())[0]?.message).toContain('protocol 2026-07-28')
   await expect(opened.call('call', {})).rejects.toMatchObject({
     kind: 'ambiguous',

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { freePort } from '../../../verification/testing/free-port.ts'
 import { startModernServer, startSessionServer } from './testing/http-server.ts'
 import { memoryPins, type OpenedSource, openSource } from './testing/open-source.ts'
 
@@ -52,7 +53,7 @@ test('a program that was started anew is not called with what was decided about 
 })
 
 test('in protocol 2026-07-28 a server that comes back with another tool is found out without a call', async () => {
-  const server = await startModernServer()
+  const server = await startModernServer({ port: await freePort() })
   const opened = await openSource({ url: server.url })
   await server.away()
   server.describe(MAILS)
@@ -110,5 +111,5 @@ test('a server that sends notices without a pause is listed nevertheless', async
   const { tools, call } = await openSource({ command: process.execPath, args: [RAW, 'plain', file] })
   await call('babble', {})
   await become('babble', 'late')
-  await expect.poll(() => tools.byName('s.late'), { timeout: 5_000 }).toBeDefined()
+  await expect.poll(() => tools.byName('s.late')).toBeDefined()
 })
