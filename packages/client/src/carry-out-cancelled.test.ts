@@ -72,7 +72,7 @@ const LOST: [string, Route[]][] = [
 test.each(LOST)('cancelled after %s, it gives back the hold that it may have', async (_, claims) => {
   await using scene = await openScene({ claim: () => ({ request: null }), claims: [...claims] })
   expect(await cancelInPause(scene, claims.length)).toBe(claims.length + 1)
-  await vi.waitFor(() => expect(scene.told()).toMatchObject([{ error: { kind: 'unreachable' } }]), 10_000)
+  await expect.poll(() => scene.told()).toMatchObject([{ error: { kind: 'unreachable' } }])
 })
 
 test('cancelled before it starts, it claims nothing', async () => {

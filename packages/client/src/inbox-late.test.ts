@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { createClient } from './client.ts'
 import { openInbox } from './inbox-store.ts'
+import { impatient } from './testing/impatient.ts'
 import { frame, json, problem, sampleAction, serve, startStream } from './testing/log-server.ts'
 import { until } from './testing/until.ts'
 
@@ -22,7 +23,7 @@ async function startLateInbox() {
       stream.resolve(response)
     },
   })
-  const store = openInbox(createClient({ baseUrl: server.baseUrl }))
+  const store = openInbox(createClient({ baseUrl: server.baseUrl }), { schedule: impatient })
   const opened = await stream.promise
   const answer = () => {
     for (const each of waiting.splice(0)) each()
@@ -59,7 +60,7 @@ test('an action that is gone after a cut leaves the inbox, which goes on', async
       state.stream = response
     },
   })
-  const store = openInbox(createClient({ baseUrl: server.baseUrl }), { random: () => 0 })
+  const store = openInbox(createClient({ baseUrl: server.baseUrl }), { schedule: impatient })
   await until(store, (snapshot) => snapshot.loaded && snapshot.waiting === 2)
   state.list = [second]
   state.stream?.destroy()

@@ -5,6 +5,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createStreams, type EventStream, frameOf, type StreamLimits } from './sse.ts'
 
 const WITHIN = { interval: 10 }
+/** No heartbeat comes between the events of a test, however long the machine stands still. */
+const NEVER_MS = 3_600_000
 const event = (id: number, data: unknown) => ({ type: 'delta', id, data })
 /** An event as it is handed to all readers, encoded once. */
 const shared = (id: number, data: unknown) => ({ ...event(id, data), frame: frameOf(event(id, data)) })
@@ -14,7 +16,7 @@ const asText = (id: number, data: unknown) => `id: ${id}\nevent: delta\ndata: ${
 async function openServer(limits: StreamLimits = {}) {
   const streams: EventStream[] = []
   const waiting: ((stream: EventStream) => void)[] = []
-  const all = createStreams(limits)
+  const all = createStreams({ heartbeatMs: NEVER_MS, ...limits })
   const app = fastify({ exposeHeadRoutes: true, forceCloseConnections: true })
   app.get('/events', (request, reply) => {
     const stream = all.open(request, reply)
@@ -164,7 +166,7 @@ test('a reader that takes nothing is full, waits for room, and is dropped; the o
 })
 
 test('a slow reader that takes what waits has room again, and has lost nothing', async () => {
-  const { port, nextStream } = await openServer({ heartbeatMs: 60_000 })
+  const { port, nextStream } = await openServer()
   const reader = await open(port, get('/events'))
   const stream = await nextStream()
   reader.socket.pause()
@@ -182,7 +184,7 @@ test('a slow reader that takes what waits has room again, and has lost nothing',
 })
 
 test('readers that stall together are dropped, the longest stalled first, before they hold more than the limit', async () => {
-  const { port, nextStream } = await openServer({ heartbeatMs: 60_000, maxHeldBytes: 45_000_000 })
+  const { port, nextStream } = await openServer({ maxHeldBytes: 45_000_000 })
   const streams: EventStream[] = []
   for (let i = 0; i < 3; i++) {
     const reader = await open(port, get('/events'))
