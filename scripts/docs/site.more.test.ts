@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { extname, join, normalize } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import type { Browser, Page } from '@playwright/test'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launchBrowser } from '../../apps/web/src/testing/launch.ts'
 import { sidebar } from './sidebar.ts'
@@ -44,6 +45,13 @@ afterAll(() => {
   server?.close()
   rmSync(site, { recursive: true, force: true })
 })
+
+/** A page that waits as long as a busy machine needs. */
+async function newPage(browser: Browser): Promise<Page> {
+  const page = await browser.newPage()
+  page.setDefaultTimeout(240_000)
+  return page
+}
 
 test('every page of docs is on the site and in its sidebar', () => {
   const pages = globSync('*/*.md', { cwd: join(ROOT, 'docs'), exclude: (path) => /node_modules/.test(path) })
@@ -86,7 +94,7 @@ test.each([
 
 test('the pictures of the console load, two beside each other, and below each other on a narrow phone', async () => {
   await using browser = await launchBrowser()
-  const page = await browser.newPage()
+  const page = await newPage(browser)
   await page.goto(`${url}/concepts/console.html`)
   const pictures = page.locator('.vp-doc img')
   expect(await pictures.count()).toBe(20)
@@ -104,7 +112,7 @@ test('the pictures of the console load, two beside each other, and below each ot
 
 test('the site searches, has a dark mode, reports no error, and loads nothing from another host', async () => {
   await using browser = await launchBrowser()
-  const page = await browser.newPage()
+  const page = await newPage(browser)
   const elsewhere: string[] = []
   const errors: string[] = []
   page.on('request', (request) => {
@@ -113,8 +121,10 @@ test('the site searches, has a dark mode, reports no error, and loads nothing fr
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
   page.on('pageerror', (error) => errors.push(error.message))
   await page.goto(`${url}/guides/policy.html`)
+  // The buttons are in the page before it is loaded, and do something once the application has taken it over.
+  await page.waitForFunction(() => '__vue_app__' in (document.querySelector('#app') ?? {}))
   await page.locator('button.VPSwitchAppearance').first().click()
-  expect(await page.locator('html').getAttribute('class')).toContain('dark')
+  await expect.poll(() => page.locator('html').getAttribute('class')).toContain('dark')
   await page.locator('#local-search button, .VPNavBarSearch button').first().click()
   await page.locator('#localsearch-input').fill('quorum')
   await page.locator('.VPLocalSearchBox .result').first().waitFor()
