@@ -17,7 +17,7 @@ export const ben: Principal = { id: 'prn_ben', kind: 'person', name: 'Ben', role
 export const hurriedClock: Clock = { ...systemClock, after: (delayMs, callback) => systemClock.after(delayMs / 100, callback) }
 
 /**
- * A {@link hurriedClock} that a test puts forward. By itself it goes on by 10 ms with each wait that ends: nothing becomes due because a test takes
+ * A {@link hurriedClock} that a test puts forward. By itself it goes on by 2 ms with each wait that ends: nothing becomes due because a test takes
  * long.
  */
 export function leapingClock(): Clock & { leap(ms: number): void } {
@@ -29,7 +29,7 @@ export function leapingClock(): Clock & { leap(ms: number): void } {
     nowMs: () => nowMs,
     after: (delayMs, callback) =>
       hurriedClock.after(delayMs, () => {
-        leap(10)
+        leap(2)
         callback()
       }),
     leap,
