@@ -1,6 +1,6 @@
 import type { Effect, JsonObject } from '@countersign/core'
 import { VERSION } from '@countersign/toolkit/internal'
-import { Client, SdkError, SdkErrorCode, SdkHttpError, type Transport } from '@modelcontextprotocol/client'
+import { Client, ProtocolError, SdkError, SdkErrorCode, SdkHttpError, type Transport } from '@modelcontextprotocol/client'
 import { away, isLostSession, noTimeLeft, readFailure } from './failure.ts'
 import { keepListening } from './keep-listening.ts'
 import type { Listed } from './list-tools.ts'
@@ -13,8 +13,6 @@ import { plainLine } from './words.ts'
 
 /** The time for a server to start and to complete the handshake: `npx` may have to download it first. */
 const CONNECT_MS = 60_000
-/** A program that does not answer a protocol probe speaks the older protocol. A program that is still starting is probed again. */
-const PROGRAM_PROBE_MS = 3_000
 
 export interface ConnectionOptions {
   /** The name of the server in a sentence: `The MCP server files`. */
@@ -219,8 +217,10 @@ export class McpConnection {
         // Some older programs exit at the first request that they do not know.
         const isClosed =
           error instanceof SdkError && [SdkErrorCode.ConnectionClosed, SdkErrorCode.EraNegotiationFailed].includes(error.code)
-        if (!isClosed) throw error
-        return this.#open({ kind: 'legacy' })
+        if (isClosed) return this.#open({ kind: 'legacy' })
+        // A program that was still starting when it was probed, and speaks only the newer protocol.
+        if (error instanceof ProtocolError) return this.#open(undefined, this.#connectMs)
+        throw error
       }
       // Some older servers answer 500 to a request before the handshake. Only the handshake tells them from a server that is broken.
       if (!isServerError(error)) throw error
@@ -230,14 +230,19 @@ export class McpConnection {
     }
   }
 
-  async #open(prior: { kind: 'legacy' } | undefined): Promise<Client> {
+  get #connectMs(): number {
+    return Math.max(CONNECT_MS, this.#options.connectMs)
+  }
+
+  /** @param probeMs How long a program has to answer in the newer protocol before it is spoken to in the older one. */
+  async #open(prior: { kind: 'legacy' } | undefined, probeMs = this.#options.pace.probeMs): Promise<Client> {
     const client = new Client(
       { name: 'countersign', version: VERSION },
       {
         // The client offers no sampling, no roots and no elicitation. A server gets input from people only through arguments, which they
         // can see.
         capabilities: {},
-        versionNegotiation: { mode: 'auto', ...(!this.#options.isHttp && { probe: { timeoutMs: PROGRAM_PROBE_MS } }) },
+        versionNegotiation: { mode: 'auto', ...(!this.#options.isHttp && { probe: { timeoutMs: probeMs } }) },
         inputRequired: { autoFulfill: false },
         // The SDK's own delay begins anew with each notice, so a server that sends many would never be listed.
         listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => this.#lists.get(client)?.changed() } },
@@ -251,7 +256,7 @@ export class McpConnection {
     })
     this.#lists.set(client, list)
     client.onerror = (error) => this.#options.onOdd(plainLine(error.message, 300))
-    const options = { timeout: Math.max(CONNECT_MS, this.#options.connectMs), signal: this.#stopped.signal }
+    const options = { timeout: this.#connectMs, signal: this.#stopped.signal }
     try {
       this.#transport = this.#options.openTransport()
       await client.connect(this.#transport, prior ? { ...options, prior } : options)

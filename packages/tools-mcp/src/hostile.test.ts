@@ -98,6 +98,12 @@ test('a program of the older protocol that ends at what it does not know is star
   expect(await (await open('old')).call('call', {})).toBe('did call')
 })
 
+test('a program that speaks only the newer protocol connects, however long it takes to start', async () => {
+  const late = await openSource({ command: process.execPath, args: [RAW, 'late-modern'] }, memoryPins(), { pace: { probeMs: 100 } })
+  expect((await late.source.check())[0]?.message).toContain('protocol 2026-07-28')
+  expect(late.said.filter((line) => line.startsWith('mcp.disconnected'))).toEqual([])
+})
+
 test('noise on the line and a flood of errors harm no call and little of the log', async () => {
   const beganMs = performance.now()
   const opened = await open('noise')

@@ -7,6 +7,8 @@ export interface Pace {
    * whose stream a proxy has cut, so this is how long a changed tool may go unnoticed. A list a minute is little work for any server.
    */
   relistMs: number
+  /** How long a program has to answer a question of the newer protocol: one that says nothing speaks the older one, or is still starting. */
+  probeMs: number
 }
 
-export const PACE: Pace = { patienceMs: 5_000, relistMs: 60_000 }
+export const PACE: Pace = { patienceMs: 5_000, relistMs: 60_000, probeMs: 3_000 }

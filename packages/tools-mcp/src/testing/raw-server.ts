@@ -2,6 +2,7 @@
 // file with its tools. Calls are appended to `<file>.calls`.
 import { appendFileSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { setTimeout } from 'node:timers/promises'
 
 type Message = { id?: number | string; method?: string; params?: { name?: string; arguments?: Record<string, unknown>; cursor?: string } }
 
@@ -131,21 +132,25 @@ function call(id: number | string | undefined, name: string, args: Record<string
 let asked: number | string | undefined
 
 if (role === 'crash') process.exit(1)
+if (role === 'late-modern') await setTimeout(1_000)
+const isModern = role.endsWith('modern')
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params = {} }: Message = JSON.parse(line)
   if (role === 'silent') return
-  if (method === 'initialize') {
+  if (method === 'initialize' && role === 'late-modern') {
+    write({ id, error: { code: -32022, message: 'Unsupported protocol version', data: { supported: ['2026-07-28'] } } })
+  } else if (method === 'initialize') {
     const serverInfo = { name: 'raw\u202e', version: '1' }
     write({ id, result: { protocolVersion: '2025-11-25', capabilities: { tools: { listChanged: true } }, serverInfo } })
   } else if (method === 'tools/list')
-    write({ id, result: { ...list(params.cursor), ...(role === 'modern' && { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }) } })
+    write({ id, result: { ...list(params.cursor), ...(isModern && { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }) } })
   else if (method === 'tools/call' && params.name === 'change') {
     write({ method: 'notifications/tools/list_changed' })
     write({ id, result: text('changed') })
   } else if (method === 'tools/call') call(id, params.name ?? '', params.arguments ?? {})
   else if (method === undefined && id === 'mine')
     write({ id: asked, result: text(`answered ${line.includes('"error"') ? 'with an error' : 'yes'}`) })
-  else if (method === 'server/discover' && role === 'modern') {
+  else if (method === 'server/discover' && isModern) {
     write({
       id,
       result: { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, ttlMs: 0, cacheScope: 'private' },
