@@ -1,16 +1,16 @@
 // What a call of an unmodified MCP client comes to, in each of the cases of the table of clients.
 import { expect, test } from 'vitest'
+import { expireWaiting } from '../testing/end-deadline.ts'
 import { freePort } from '../testing/free-port.ts'
 import { MCP_CLIENTS, type McpClient } from '../testing/mcp-clients.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 /** A server whose calls answer at once that they wait. It keeps its address when it restarts. */
-async function openDesk(expires?: string) {
+async function openDesk() {
   const stack = new AsyncDisposableStack()
   const target = stack.use(await startTarget((_, nth) => ({ status: 200, body: { nth } })))
-  const rules = expires === undefined ? [] : [{ name: 'soon over', match: { tool: 'keyed' }, verdict: 'ask' as const, expires }]
-  const config = { tools: toolsOf(target), policy: { rules }, gateway: { waitSeconds: 0 } }
+  const config = { tools: toolsOf(target), policy: { rules: [] }, gateway: { waitSeconds: 0 } }
   const server = stack.use(await startTestServer({ config, flags: { port: await freePort() } }))
   const { key } = await server.makeKey({ name: 'bot', kind: 'agent', agent: 'bot', roles: ['agent'] })
   return {
@@ -52,10 +52,10 @@ each('$client ($speaks): what a person changed is what runs, and the client is t
 })
 
 each('$client ($speaks): what nobody decides about in time never runs, and the client is told', async ({ connect }) => {
-  await using desk = await openDesk('PT1S')
+  await using desk = await openDesk()
   await using client = await connect(desk.connection)
   const actionId = await ask(client)
-  await desk.server.admin.get(`/api/actions/${actionId}?wait=60`)
+  await expireWaiting(desk.server)
   const told = await client.call('keyed', { what: 'much' })
   expect(told).toMatchObject({ isError: true, structuredContent: { status: 'expired', actionId } })
   expect(desk.target.writes).toEqual([])

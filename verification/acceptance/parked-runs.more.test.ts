@@ -154,10 +154,12 @@ each('%s: a declined call of a stored run never runs, and the reason reaches the
 })
 
 each('%s: a call of a stored run that nobody decides about in time never runs, and the model is told', async (_, parking) => {
-  await using place = await openRun({ expiresIn: 'PT1S' })
-  const { ledger, run } = place
-  const { told } = await parking.resume(run, await start(parking, run), 'wait')
-  expect(told?.call_1).toMatch(/Nobody decided about this in time/)
+  await using place = await openRun({ expiresIn: 'PT1H' })
+  const { desk, ledger, run } = place
+  const resumed = parking.resume(run, await start(parking, run), 'wait')
+  // In another order, a slow machine would end the call before its run is stored.
+  await desk.endHold(await desk.nextWaiting())
+  expect((await resumed).told?.call_1).toMatch(/Nobody decided about this in time/)
   expect(ledger.ran).toEqual([])
 })
 
@@ -198,15 +200,19 @@ each('%s: of two calls of a stored run one may be decided later, and each runs o
 test('LangGraph: a call that still runs when another one stops its graph runs once, and its output is kept', async () => {
   await using place = await openRun()
   const { desk, ledger, run } = place
+  const begun = Promise.withResolvers<void>()
   const finish = Promise.withResolvers<void>()
   const work: ParkingRun['work'] = {
     ...ledger,
     async readOrder(order) {
+      begun.resolve()
       await finish.promise
       return ledger.readOrder(order)
     },
   }
   const saved = await start(PARKINGS.langgraph, { ...run, work }, [{ id: 'call_2', name: 'readOrder', args: { order: 'ORD-2' } }, CALL])
+  // The graph may have stopped before that.
+  await begun.promise
   expect(ledger.ran).toEqual([])
   finish.resolve()
   const resumed = PARKINGS.langgraph.resume(run, saved, 'wait')

@@ -72,7 +72,7 @@ export async function openGateServer({ timeoutMs = 60_000, status: shown }: Gate
       server.admin.post(`/api/actions/${id}/decision`, { verdict, revision, digest, ...more }),
     /** Reads what a card shows again: another value makes a new revision. */
     readAgain: ({ id }: Action): Promise<Action> => server.admin.post(`/api/actions/${id}/preview`, {}),
-    /** Ends the hold of an agent that was killed while it carried the action out. A server that starts looks for everything due. */
+    /** Ends the hold of an agent that was killed while it carried the action out, or the deadline of what waits. A server that starts looks for everything due. */
     async endHold({ id }: Action): Promise<void> {
       await endDeadline(server.database, id)
       await server.restart()

@@ -67,7 +67,6 @@ export function talkSetup(
       policy: {
         rules: [
           { name: 'frozen', match: { tool: 'keyed', when: 'args.what == "frozen"' }, verdict: 'deny', reason: 'Books are closed' },
-          { name: 'brief', match: { tool: 'keyed', when: 'args.what == "brief"' }, verdict: 'ask', expires: 'PT1S' },
           { name: 'reads run', match: { effect: 'read' }, verdict: 'allow' },
         ],
       },

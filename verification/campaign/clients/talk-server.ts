@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ScriptStep } from '../../../packages/server/src/models/index.ts'
+import type { Database } from '../../../packages/server/src/store/index.ts'
 import { databaseOf, makeKey } from '../../testing/accept-key.ts'
 import type { ApiClient } from '../../testing/api-client.ts'
 import { startChildServer } from '../../testing/child-server.ts'
@@ -18,6 +19,7 @@ export interface TalkServerOptions {
 
 export interface TalkServer extends AsyncDisposable {
   readonly admin: ApiClient
+  readonly database: Database
   /** The key of a person who may write and approve. */
   readonly key: string
   /** Kills the process, and starts another one on the same data. */
@@ -44,14 +46,14 @@ export async function startTalkServer({ talks, agents = {}, environment = {} }: 
   const start = () => startChildServer({ configFile, dataDir, environment: { ...limits, ...environment } })
   let server = await start()
   stack.defer(() => server.kill())
-  const { key } = await makeKey(server.admin, databaseOf(dataDir, environment), {
-    ...{ name: 'Ada', kind: 'person', roles: ['approver', 'member'] },
-  })
+  const database = databaseOf(dataDir, environment)
+  const { key } = await makeKey(server.admin, database, { name: 'Ada', kind: 'person', roles: ['approver', 'member'] })
   const owned = stack.move()
   return {
     get admin() {
       return server.admin
     },
+    database,
     key,
     async restart() {
       await server.kill()

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Action } from '@countersign/core'
 import type { ScriptStep } from '../../../../packages/server/src/models/index.ts'
+import { endDeadline } from '../../../testing/end-deadline.ts'
 import type { TalkServer } from '../talk-server.ts'
 import { refusalOfBeginning } from './check.ts'
 import { cutAndReload } from './cut.ts'
@@ -63,7 +64,11 @@ const expired: Case = async (server, counts) => {
   const page = await openPage(place)
   page.say('Do it')
   const asked = await page.run()
-  const brief = asked.interrupts[0]?.split('.')[0]
+  const brief = `${asked.interrupts[0]?.split('.')[0]}`
+  // A deadline of a second may pass on a slow machine before the page shows the action.
+  await endDeadline(server.database, brief)
+  // A new deadline makes the server look for everything due.
+  await server.admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'soon' }, expiresIn: 'PT1S' })
   while (((await server.admin.get(`/api/actions/${brief}`)) as Action).state !== 'expired') await delay(50)
   const reloaded = await openPage(place, page.agent.messages)
   const later = await withCuts(place, await reloaded.run(), counts)
