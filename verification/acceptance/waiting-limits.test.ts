@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { ConfigInput } from '../../packages/server/src/config/index.ts'
 import { resultsHeard } from '../testing/brain-says.ts'
 import { MCP_CLIENTS } from '../testing/mcp-clients.ts'
+import { shortWaits } from '../testing/short-waits.ts'
 import { call, startTalk } from '../testing/talk.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
@@ -12,7 +13,7 @@ const withLimits = (limits: object): NonNullable<ConfigInput['policy']> => ({
   limits,
 })
 
-/** Starts a server with the tools of {@link toolsOf}, and an agent's key. */
+/** Starts a server with the tools of {@link toolsOf}, and an agent's key. The minute in which refusals are counted ends with the server. */
 async function openDesk(policy?: ConfigInput['policy']) {
   const stack = new AsyncDisposableStack()
   const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 1 } })))
@@ -24,6 +25,7 @@ async function openDesk(policy?: ConfigInput['policy']) {
         ...(policy !== undefined && { policy }),
       },
       scripts: { desk: [{ text: 'Hi.' }] },
+      clock: shortWaits(60_000),
     }),
   )
   const bot = await server.as({ name: 'Bot', kind: 'agent', roles: ['agent'] })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { freePort } from '../testing/free-port.ts'
 import { startReceiver } from '../testing/receiver.ts'
-import { shortWaits } from '../testing/short-waits.ts'
+import { stillClock } from '../testing/shifted-clock.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 import { openWebhookDesk } from '../testing/webhook-helpers.ts'
@@ -31,7 +31,7 @@ test('what a receiver missed while it was down reaches it once it is up, under t
 test('an admin sends again what was answered 500, and what was delivered, under the same id', async () => {
   await using receiver = await startReceiver((response, _event, nth) => response.writeHead(nth === 1 ? 500 : 200).end(`answer ${nth}`))
   // The server would try again by itself after five seconds. On this clock only the admin does.
-  await using desk = await openWebhookDesk({ clock: shortWaits(5_000) })
+  await using desk = await openWebhookDesk({ clock: stillClock() })
   const webhook = await desk.add(receiver, ['action.proposed'])
   await desk.propose()
   await expect.poll(async () => (await desk.deliveries(webhook))[0]?.attempts).toHaveLength(1)
@@ -71,7 +71,8 @@ test('a redirect is not followed, to the credentials of a cloud machine no more 
   await using neighbour = await startReceiver()
   const places = ['http://169.254.169.254/latest/meta-data/', neighbour.url]
   await using receiver = await startReceiver((response, _event, nth) => response.writeHead(307, { location: places[nth - 1] }).end('moved'))
-  await using desk = await openWebhookDesk()
+  // Time for a second try does not come.
+  await using desk = await openWebhookDesk({ clock: stillClock() })
   const webhook = await desk.add(receiver, ['action.proposed'])
   for (const _ of places) {
     await desk.propose()
