@@ -20,6 +20,8 @@ const playwright = async () =>
     '@playwright/mcp/cli.js',
     ...['--headless', '--isolated', '--no-sandbox', '--executable-path', process.env.COUNTERSIGN_CHROMIUM ?? '/usr/bin/chromium'],
     ...['--output-dir', await mkdtemp(join(tmpdir(), 'mcp-browser-'))],
+    // By itself it gives a screenshot five seconds, which a busy machine takes.
+    ...['--timeout-action', '240000', '--timeout-navigation', '240000'],
   )
 const EVERYTHING = node('@modelcontextprotocol/server-everything/dist/index.js', 'stdio')
 

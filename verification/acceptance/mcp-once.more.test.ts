@@ -105,9 +105,11 @@ test.each(MCP_CLIENTS)('$client ($speaks): a client whose patience ended finds i
   await using client = await connect(desk)
   // The client's own timeout ends the call, whether or not the server had received it.
   await expect(client.call('keyed', { what: 'a' }, { timeoutMs: 250 })).rejects.toThrow(/timed out/i)
-  const again = client.call('keyed', { what: 'a' })
-  await expect.poll(() => desk.waiting()).toHaveLength(1)
-  const [action] = await desk.waiting()
+  const progress = Promise.withResolvers<void>()
+  const again = client.call('keyed', { what: 'a' }, { onprogress: () => progress.resolve() })
+  await progress.promise
+  const [action, ...others] = await desk.waiting()
+  expect(others).toEqual([])
   await desk.approve(action?.id ?? '')
   expect(await again).toMatchObject({ structuredContent: { nth: 1 } })
   expect((await desk.server.admin.get('/api/actions')).items).toHaveLength(1)

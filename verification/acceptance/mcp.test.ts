@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Action } from '@countersign/core'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { loadConfig } from '../../packages/server/src/config/index.ts'
 import { mcpStarter } from '../../packages/tools-mcp/src/starter.ts'
 import { counterpart } from '../testing/counterparts.ts'
@@ -31,6 +31,7 @@ async function settled(server: TestServer, { id }: Action): Promise<Action> {
 test('MCP: the example reads notes at once, and writes one when a person says so', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'notes-'))
   vi.stubEnv('NOTES_FOLDER', folder)
+  onTestFinished(() => void vi.unstubAllEnvs())
   await using server = await startTestServer({ config: await loadConfig(EXAMPLE, process.env) })
   // Its program may still be starting.
   await expect.poll(async () => (await server.admin.get('/api/sources')).items).toMatchObject([{ group: 'notes', tools: 3, away: null }])

@@ -3,7 +3,7 @@ import type { Action } from '@countersign/core'
 import { Client } from 'pg'
 import { expect, inject, test } from 'vitest'
 import { decide, settled } from '../testing/decisions.ts'
-import { createDatabase, startPostgres } from '../testing/postgres.ts'
+import { createDatabase, runOn, startPostgres } from '../testing/postgres.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { openTestDatabase } from '../testing/test-database.ts'
 import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
@@ -29,6 +29,9 @@ async function openPlace(stack: AsyncDisposableStack) {
       await client.query(`alter system set default_transaction_read_only = ${does ? 'off' : 'on'}`)
       await client.query('select pg_reload_conf()')
       await client.end()
+      // The server tells its processes some time later. Who connects has the new setting only once all others were told.
+      const setting = () => runOn(postgres.url('postgres'), 'show default_transaction_read_only')
+      await expect.poll(setting).toEqual([{ default_transaction_read_only: does ? 'off' : 'on' }])
     },
   }
 }

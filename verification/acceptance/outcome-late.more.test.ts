@@ -75,13 +75,24 @@ async function approvePayment({ admin }: ChildServer): Promise<Action> {
 
 const settled = ({ admin }: ChildServer, { id }: Action): Promise<Action> => admin.get(`/api/actions/${id}?wait=60&until=settled`)
 
+/** The action once its outcome is unknown and the bank has said that it knows nothing of it, which a slow machine may hear only of a later look. */
+async function lookedForInVain(server: ChildServer, payment: Action): Promise<Action> {
+  let unknown = await settled(server, payment)
+  const look = async () => {
+    unknown = await server.admin.get(`/api/actions/${payment.id}`)
+    return unknown
+  }
+  await expect.poll(look).toMatchObject({ state: 'outcome_unknown', checks: { lastFound: 'not_found' } })
+  return unknown
+}
+
 test('a payment that is booked long after its request timed out is never called a failure, and is found by itself', async () => {
   await using bank = await startLateBank()
   await using place = await openPlace(bank)
   const server = await place.start()
   const { admin } = server
   const approved = await approvePayment(server)
-  const unknown = await settled(server, approved)
+  const unknown = await lookedForInVain(server, approved)
   expect(unknown).toMatchObject({
     state: 'outcome_unknown',
     error: { kind: 'ambiguous', retryable: true },
@@ -114,7 +125,7 @@ test('kill -9 while a payment is under way: the next process does not call it a 
   await first.kill()
 
   const second = await place.start()
-  const unknown = await settled(second, approved)
+  const unknown = await lookedForInVain(second, approved)
   expect(unknown).toMatchObject({ state: 'outcome_unknown', attempt: 1, checks: { ended: false, lastFound: 'not_found' } })
   await second.kill()
 

@@ -97,7 +97,8 @@ onPostgres('kill -9 of all three processes while an approval waits: the card, th
   const [one, other, third] = await Promise.all([all.start(), all.start(), all.start()])
   expect(await one.admin.get(`/api/sessions/${sessionId}`)).toMatchObject({ status: 'waiting_approval', pendingApprovals: [proposal] })
   using watching = await third.admin.stream(`/api/sessions/${sessionId}/events?after=${lastSeen}`)
-  // The process that sent her card is gone, so she tells this one what the card shows.
+  // The process that sent her card is gone, so she tells this one what the card shows, a second after it came.
+  await expect.poll(() => Date.now() - Date.parse(proposal.createdAt)).toBeGreaterThan(1_000)
   const { id: actionId, revision, digest } = proposal
   const shown = [{ actionId, revision, digest, forMs: Date.now() - Date.parse(proposal.createdAt) }]
   const { decided } = await other.admin.post(`/api/sessions/${sessionId}/messages`, { content: 'approve', shown })
@@ -300,6 +301,7 @@ onPostgres(
         return askOnce('unkeyed')(heard)
       },
       answer: fine,
+      environment: { NODE_OPTIONS: `--import ${LONG_DRAIN}` },
     })
     const first = await all.start()
     const open = await Promise.all(Array.from({ length: 20 }, (_, nth) => begin(first, `number ${nth}`)))
@@ -383,11 +385,13 @@ onPostgres(
         return fine()
       },
     })
-    const [frozen, other] = await Promise.all([all.start(), all.start()])
+    const frozen = await all.start()
     const underWay: Action = await frozen.admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'under way' } })
     await frozen.admin.post(`/api/actions/${underWay.id}/decision`, { verdict: 'approve' })
     await expect.poll(() => all.target.writes.length, TAKEN_OVER).toBe(1)
     const [{ runner: former }] = await all.sql('select runner from action where id = $1', [underWay.id])
+    // Not before: it would carry the action out where the first one is slow.
+    const other = await all.start()
     const waiting: Action[] = []
     for (const what of ['one', 'two', 'three', 'four']) {
       waiting.push(await other.admin.post('/api/actions', { tool: 'unkeyed', arguments: { what } }))
