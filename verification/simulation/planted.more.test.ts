@@ -6,7 +6,7 @@ import { PLANTED_BUGS } from './planted.ts'
 
 /** Some of them, and a world shortly before the one that shows each today. The campaign plants all of them, in all worlds. */
 const SOON: Readonly<Record<string, number>> = {
-  'the second of two deciders wins as well': 155,
+  'the second of two deciders wins as well': 715,
   'an approval wakes nobody': 1,
   'what may have happened is called a failure': 1,
   'a tool is called before the intent is stored': 1,
