@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isSettled } from '@countersign/core'
 import type { Database } from '../../../packages/server/src/store/index.ts'
 import type { CampaignDatabase } from '../../crash/database.ts'
 import type { Door, Person } from '../../crash/door.ts'
@@ -61,7 +62,9 @@ export async function makeKeyResults(
   const args = { title: 'Everything', owner: 'ops', period: '2026', keyResults }
   const asked = await door.send(bot, 'POST', '/api/actions', { body: { tool: 'goals.createObjective', arguments: args } })
   await door.send(personOf(persons, 'Ana'), 'POST', `/api/actions/${asked?.body.id}/decision`, { body: { verdict: 'approve' } })
-  const done = await door.send(bot, 'GET', `/api/actions/${asked?.body.id}?wait=10&until=settled`)
+  const read = () => door.send(bot, 'GET', `/api/actions/${asked?.body.id}?wait=60&until=settled`)
+  let done = await read()
+  while (done?.status === 200 && !isSettled(done.body.state)) done = await read()
   if (done?.body.state !== 'succeeded') throw new Error(`no objective: ${done?.text}`)
   return (await readRows(database)).keyResults.map(({ id }) => id)
 }

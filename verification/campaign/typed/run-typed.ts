@@ -96,11 +96,10 @@ export async function runTyped({ admin, headers: adminHeaders, database, texts, 
   }
   /** The action that waits in a session: asked until it is there. */
   async function waitingIn(sessionId: string): Promise<Session['pendingApprovals'][number] | undefined> {
-    for (const until = Date.now() + 60_000; Date.now() < until; ) {
+    for (;;) {
       const session: Session = await succeed('GET', `/api/sessions/${sessionId}`, adminHeaders)
       if (session.status !== 'active') return session.pendingApprovals[0]
     }
-    return undefined
   }
 
   async function speak({ name, headers, status, in: owner, saysWords }: Speaker): Promise<void> {
