@@ -46,7 +46,10 @@ const asActions = (calls: Recording['expected']['calls']) => [
 
 const closing = (api: RecordedApi): ReplayAnswer => speak(api, { text: 'All right.' })
 
-test('every recorded call becomes an action of the same tool and arguments, and a declined one goes back as a history its provider takes', async () => {
+// Without a free core this took 221 s.
+test('every recorded call becomes an action of the same tool and arguments, and a declined one goes back as a history its provider takes', {
+  timeout: 600_000,
+}, async () => {
   const counts: Record<string, number> = {}
   const compatible = new Set<string>()
   let actionCount = 0
