@@ -113,7 +113,7 @@ beforeAll(async () => {
   ]
   // An outcome that has been unknown for five seconds is looked up again by itself, and here a person does that.
   server = stack.use(
-    await startTestServer({ config: { tools: walkTools(target), policy: { default: 'ask', rules } }, clock: shortWaits(5_000) }),
+    await startTestServer({ config: { tools: walkTools(target), policy: { default: 'ask', rules } }, clock: shortWaits(4_000) }),
   )
   walked = await walk(server)
 })

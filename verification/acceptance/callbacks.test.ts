@@ -216,7 +216,7 @@ test('the same proposal with another callback under the same key is refused, and
 test('the address is gone with a redaction, and a callback that was not sent yet is not sent after it', async () => {
   await using receiver = await startReceiver((response) => response.writeHead(500).end())
   // Five seconds after the first try, the server would try again by itself.
-  await using desk = await openDesk(shortWaits(5_000))
+  await using desk = await openDesk(shortWaits(4_000))
   const { id } = await desk.open(receiver)
   const action = await propose(desk.agent, `${receiver.url}/t0ken`)
   await desk.decide(action, 'decline')

@@ -4,7 +4,10 @@ import { runAiSdkTalks } from './ai-sdk-talks.ts'
 
 const run = { seed: 2, talks: 6, isOver: () => false, say: () => undefined }
 
-test('what drawn conversations of the AI SDK are sent is what its own parser, schema and reader prescribe, also when it is cut at any byte', async () => {
+// Without a free core this took 380 s.
+test('what drawn conversations of the AI SDK are sent is what its own parser, schema and reader prescribe, also when it is cut at any byte', {
+  timeout: 900_000,
+}, async () => {
   const { violations, figures } = await runAiSdkTalks(run)
   expect(violations).toEqual([])
   expect(figures.streams).toBeGreaterThan(15)
