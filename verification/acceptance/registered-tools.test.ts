@@ -326,6 +326,39 @@ test('registered tools survive a restart, and go with the person who owns the ag
   expect(names).not.toContain('payInvoice')
 })
 
+test('a rule about a registered tool that is not there now is kept: the server starts with it, saves it, and it counts when the tool is back', async () => {
+  await using it = await start()
+  const { server } = it
+  const { principal } = await server.makeKey({ name: 'Nora', kind: 'person', roles: ['approver'] })
+  const { key } = await server.makeKey({ name: 'crew', kind: 'agent', agent: 'crew', roles: ['agent'], person: principal.id })
+  const ledger = await server.makeKey({ name: 'ledger', kind: 'agent', agent: 'ledger', roles: ['agent'] })
+  // A restarted server has another address.
+  const as = (secret: string) => server.with({ authorization: `Bearer ${secret}` })
+  await register(as(ledger.key), PAY)
+  await register(as(key), { ...PAY, name: 'moveStock' })
+  let version = 1
+  const save = async (...tools: string[]) => {
+    const rules = [...RULES, ...tools.map((tool) => ({ name: `no ${tool}`, match: { tool }, verdict: 'deny' }))]
+    const body = { document: { rules }, reason: 'other rules' }
+    const saved = await server.admin.send('PUT', '/api/policy', { body, headers: { 'if-match': `"${version}"` } })
+    if (saved.status === 200) version = saved.body.version
+    return saved
+  }
+  expect(await save('payInvoice', 'moveSt*')).toMatchObject({ status: 200 })
+  expect(await as(ledger.key).send('DELETE', '/api/tools/payInvoice')).toMatchObject({ status: 200 })
+  await server.admin.post(`/api/people/${principal.id}/disable`, {})
+  await server.restart()
+  expect(await save('payInvoice', 'moveSt*', 'registered.other')).toMatchObject({ status: 200 })
+  const unknown = await save('payInvoices')
+  expect(unknown.status).toBe(400)
+  expect(JSON.stringify(unknown.body)).toContain('payInvoices\\" fits no tool')
+  const back = await server.admin.send('POST', '/api/policy/rollback', { body: { version: 2, reason: 'as before' } })
+  expect(back).toMatchObject({ status: 200 })
+  await server.restart()
+  await register(as(ledger.key), PAY)
+  expect(await propose(as(ledger.key))).toMatchObject({ state: 'declined', policy: { rule: 'no payInvoice' } })
+})
+
 test('a viewer and a key that may not propose register nothing', async () => {
   await using it = await start()
   const viewer = await it.server.as({ name: 'Vic', kind: 'person', roles: ['viewer'] })

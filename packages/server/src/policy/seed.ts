@@ -72,7 +72,8 @@ export function* insertVersion(outbox: Outbox, { document, written, source, auth
 }
 
 /**
- * Refuses to start when the policy in force names tools or agents that no longer exist: a rule without its tool protects nothing.
+ * Refuses to start when the policy in force names tools or agents that no longer exist: a rule without its tool protects nothing. A registered
+ * tool that was removed, or whose owner is disabled, may come back: a rule about it stays.
  * @throws Error with a line for each problem.
  */
 export function requireUsable({ version, document }: CompiledPolicy, world: PolicyWorld): void {

@@ -17,7 +17,10 @@ export type Registration = 'registered' | 'unchanged' | 'changed'
 
 /** The tools that agents registered and carry out themselves. */
 export interface RegisteredTools {
-  /** The tools of the configuration; `byName` and `mayFit` know the registered ones too. No agent of this server is offered those. */
+  /**
+   * The tools of the configuration; `byName` and `mayFit` know the registered ones too. No agent of this server is offered those. `mayFit` also
+   * knows those that cannot be used now: the name stays with its owner, so a rule about it means that tool when it comes back.
+   */
   readonly tools: ToolRegistry
   /** Reads a registered tool again, before it is used: another process may have changed it. Does nothing for a configured one. */
   refresh(name: string): Promise<void>
@@ -47,6 +50,7 @@ export interface RegisteredDeps {
 /** Opens the registered tools of a database. */
 export async function openRegisteredTools({ store, clock, log, configured }: RegisteredDeps): Promise<RegisteredTools> {
   const known = new Map<string, Tool>()
+  const named = new Set<string>()
   /** The hash of the definition that people had accepted when a known tool was opened: its card shows the change from there. */
   const acceptedOf = new WeakMap<Tool, string>()
   const budgets = new Map<string, PatternBudget>()
@@ -90,7 +94,11 @@ export async function openRegisteredTools({ store, clock, log, configured }: Reg
   }
 
   async function list(): Promise<Tool[]> {
-    const tools = keep(await store.read(() => registeredTools.usableTools()))
+    const { usable, all } = await store.read(function* () {
+      return { usable: yield* registeredTools.usableTools(), all: yield* registeredTools.allNames.all({}) }
+    })
+    for (const { name } of all) named.add(name)
+    const tools = keep(usable)
     const names = new Set(tools.map(({ name }) => name))
     for (const name of known.keys()) if (!names.has(name)) known.delete(name)
     return tools
@@ -119,7 +127,7 @@ export async function openRegisteredTools({ store, clock, log, configured }: Reg
     tools: {
       ...configured,
       byName,
-      mayFit: (glob) => configured.mayFit(glob) || [...known.keys()].some((name) => matchesGlob(glob, name)),
+      mayFit: (glob) => configured.mayFit(glob) || named.values().some((name) => matchesGlob(glob, name)),
     },
     refresh,
     current,
@@ -144,6 +152,7 @@ export async function openRegisteredTools({ store, clock, log, configured }: Reg
         else yield* registeredTools.changeTool.run({ name: body.name, definition, hash, now: nowMs })
         return status
       })
+      named.add(body.name)
       await refresh(body.name)
       const tool = known.get(body.name)
       if (!tool) throw new CountersignError('busy', `the tool ${body.name} was removed at the same time: register it again`)

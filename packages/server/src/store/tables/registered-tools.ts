@@ -29,6 +29,11 @@ export const usableTools = (name?: string): Tx<OwnedTool[]> =>
     return name === undefined ? usable : usable.where('registered_tool.name', '=', name)
   })
 
+/** All names that were ever registered: a removed tool keeps its own. */
+export const allNames = question<Record<never, never>, { name: string }>((db) =>
+  db.selectFrom('registered_tool').select('name').limit(MOST_OF_ALL),
+)
+
 export const countAll = question<Record<never, never>, { count: number }>((db) =>
   db.selectFrom('registered_tool').select((eb) => eb.fn.countAll<number>().as('count')),
 )
