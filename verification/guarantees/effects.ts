@@ -173,6 +173,12 @@ export const EFFECTS: readonly Guarantee[] = [
         'a write without a trustworthy answer is of unknown outcome, whatever became of the answer, and is sent once',
         'what a target recognises by its key is sent three times under it, each announced as an attempt, then it is for people',
       ],
+      'packages/server/src/gate/execute/known-key.test.ts': [
+        'each database: "Check again" a day after the first send sends nothing, however often it was sent since',
+        'each database: a client that lost an attempt a day ago does not get it again',
+        'each database: a keyed attempt of a process that ended a day ago is not sent again: its target may not know the key any more',
+        'each database: a machine that sleeps for a day between two sends does not send a second time',
+      ],
       'packages/server/src/gate/execute/retry.test.ts': [
         'a resend and a recovery that were stored without an answer go on, each send under the key',
         'an attempt whose intent was stored without an answer is not left executing: each tool is settled or of unknown outcome',

@@ -80,7 +80,10 @@ export interface ToolDefinition<Args> {
   declineReasons?: readonly string[]
   /** A link for people to what was changed. */
   resultUrl?(args: Args, output: JsonValue): string | undefined
-  /** True when a repeated send with the same idempotency key runs once. Default: true for reads, false for writes. */
+  /**
+   * True when a repeated send with the same idempotency key runs once. Default: true for reads, false for writes. A service must know a key
+   * for a day at least: 20 hours after its first use nothing is sent again under it by itself.
+   */
   idempotent?: boolean
   /** For a tool that a client carries out see {@link ClientToolDefinition}. */
   executor?: 'server'

@@ -115,7 +115,7 @@ export interface Tool {
   readonly effect: Effect
   readonly inputSchema: JsonSchema
   readonly executor: Executor
-  /** True when the target runs a repeated send with the same idempotency key once. */
+  /** True when the target runs a repeated send with the same idempotency key once, for a day at least after the first one. */
   readonly idempotent: boolean
   readonly timeoutMs: number
   /**

@@ -13,6 +13,7 @@ import { transactOnce } from '../transact-once.ts'
 import { failed } from './attempt.ts'
 import { nextKey } from './attempt-key.ts'
 import { type Begun, beginDecided, ConflictError, findOpen, lookBefore, notAsDecided } from './begin-attempt.ts'
+import { isKeyKnown } from './known-key.ts'
 import type { Revalidation } from './revalidate.ts'
 import { settle } from './settle.ts'
 import { beginAttempt, type Startable } from './start-attempt.ts'
@@ -24,8 +25,8 @@ type Claimed = { claim: Claim } | { fault: string } | { asked: Action }
 /**
  * Gives an approved action to the client that executes it: one client, under a new epoch, until its claim ends. The intent is stored before
  * the client gets the answer, as for an action that the server executes.
- * @param again True to execute a failed action again, or one with an unknown outcome whose target honours the idempotency key. The caller
- * must be allowed to decide.
+ * @param again True to execute a failed action again, or one with an unknown outcome whose target honours the idempotency key and can be
+ * trusted to know it still. The caller must be allowed to decide.
  * @throws CountersignError `not_found`, `forbidden`; `illegal_transition` with the current action when it cannot be claimed;
  * `stale_preview` with the new revision when the action is no longer as it was decided.
  */
@@ -72,7 +73,8 @@ function* takeClaim(deps: GateDeps, context: CallerContext, { seen, look, again 
       nowMs,
     )
   }
-  const startable = startableNow(row, again, 'tool' in bound && mayResend(bound.tool))
+  const resends = row.state === 'outcome_unknown' && 'tool' in bound && mayResend(bound.tool) && (yield* isKeyKnown(row, nowMs))
+  const startable = startableNow(row, again, resends)
   if (!startable) throw yield* refusal(row, whyNot(row, again), nowMs)
   const opened = yield* openSession(context, row)
   const dueAtMs = nowMs + ('tool' in bound ? bound.tool.timeoutMs : 0)

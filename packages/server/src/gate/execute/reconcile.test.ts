@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import { openTempSqlite } from '../../../../../verification/testing/temp-store.ts'
+import { systemClock } from '../../clock.ts'
 import type { ActionRow } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
 import type { Lost } from './attempt.ts'
@@ -19,7 +20,7 @@ async function afterThreeSends(own: Partial<ToolDefinition<object>>, lost: Lost,
   const { id } = await openBareGate(temp.store, [tool], 'prc_1').approved('do')
   const row: ActionRow = { ...(await rowOf(temp.store, id)), attempt: 3, first_send: 1 }
   const tools = openTools(isGone ? {} : { own: { prefix: true, tools: [tool] } })
-  return reconcile({ tools, log: pino({ level: 'silent' }) } as unknown as GateDeps, row, lost)
+  return reconcile({ tools, clock: systemClock, log: pino({ level: 'silent' }) } as unknown as GateDeps, row, lost)
 }
 
 test('a read whose answers were lost three times has failed: it changed nothing, and may be made again', async () => {

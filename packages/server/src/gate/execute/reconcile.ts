@@ -5,6 +5,7 @@ import type { GateDeps } from '../gate.ts'
 import { failed, type Lost, type Settled, sentence, succeeded } from './attempt.ts'
 import { sendsOf } from './attempt-key.ts'
 import { foundOf } from './checks.ts'
+import { waitForKnownKey } from './known-key.ts'
 import { pause, retryUntilStored, withinTimeout } from './retry.ts'
 import type { FoundOut } from './settle.ts'
 import { resendAttempt } from './start-attempt.ts'
@@ -24,7 +25,7 @@ const MAX_ASKED_MS = 30_000
 
 /**
  * Continues after an attempt whose answer was lost. If the target honours the idempotency key and did not say that it accepted the request,
- * the attempt is sent again. If the tool can check, it is asked. Otherwise the outcome is unknown: people see it, and the server never repeats it.
+ * the attempt is sent again, while the target can be trusted to know the key. If the tool can check, it is asked. Otherwise the outcome is unknown: people see it, and the server never repeats it.
  * @returns The next attempt, begun; or the end of the action; undefined when the process stops or another process has the action.
  */
 export async function reconcile(deps: GateDeps, row: ActionRow, lost: Lost): Promise<ActionRow | Settled | undefined> {
@@ -36,6 +37,14 @@ export async function reconcile(deps: GateDeps, row: ActionRow, lost: Lost): Pro
   return tool.verify ? askTool(deps, tool, row, lost) : unknown(lost, false)
 }
 
+/** Why an attempt is not sent again whose target may have forgotten the key. */
+const FORGOTTEN = 'It was not sent again, because the service may have forgotten the idempotency key by now.'
+
+async function askOrGiveUp(deps: GateDeps, tool: Tool, row: ActionRow, lost: Lost): Promise<Settled | undefined> {
+  if (tool.verify) return askTool(deps, tool, row, lost)
+  return unknown({ ...lost, message: `${sentence(lost.message)} ${FORGOTTEN}` }, false)
+}
+
 async function sendAgain(deps: GateDeps, tool: Tool, row: ActionRow, lost: Lost): Promise<ActionRow | Settled | undefined> {
   const sends = sendsOf(row)
   if (tool.effect === 'read' && lost.processEnded && sends >= MAX_READS_LOST) return failed('broken', READ_GIVEN_UP, false)
@@ -44,13 +53,17 @@ async function sendAgain(deps: GateDeps, tool: Tool, row: ActionRow, lost: Lost)
   if (scheduledMs === undefined) {
     if (tool.effect === 'read') return failed(lost.kind, lost.message, true)
     if (tool.verify) return askTool(deps, tool, row, lost)
-    return unknown(
-      { ...lost, message: `${sentence(lost.message)} It was sent ${sends === 1 ? 'once' : `${sends} times under the same key`}.` },
-      true,
-    )
+    // A person may let it be sent once more, while the key is known.
+    const isKnown = await waitForKnownKey(deps, row)
+    if (isKnown === undefined) return undefined
+    const times = sends === 1 ? 'once' : `${sends} times under the same key`
+    return unknown({ ...lost, message: `${sentence(lost.message)} It was sent ${times}.` }, isKnown)
   }
   checkpoint('resend.waiting')
   if (!lost.atOnce && !(await pause(deps, Math.max(scheduledMs, retryAfterMs)))) return undefined
+  // After the pause: the machine may have slept in it, or before it.
+  const isKnown = await waitForKnownKey(deps, row)
+  if (!isKnown) return isKnown === undefined ? undefined : askOrGiveUp(deps, tool, row, lost)
   checkpoint('resend.before_store')
   const next = await retryUntilStored(deps, row.id, (outbox, isRepeat) =>
     resendAttempt({ outbox, nowMs: deps.clock.nowMs(), caller: undefined }, row, { runner: deps.processId, isRepeat }),

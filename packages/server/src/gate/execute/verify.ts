@@ -9,6 +9,7 @@ import { viewAction } from '../read/view.ts'
 import { transactOnce } from '../transact-once.ts'
 import { noteLook, settleFound } from './check-again.ts'
 import { foundOf } from './checks.ts'
+import { isKeyKnown } from './known-key.ts'
 import { askOnce, readFinding } from './reconcile.ts'
 import { orAdopt } from './recover.ts'
 import { runAttempt } from './run-attempt.ts'
@@ -16,8 +17,8 @@ import { beginAttempt } from './start-attempt.ts'
 import { mayResend, verifyBinding } from './verify-binding.ts'
 
 /**
- * Lets the tool find out about an unknown outcome, because a person said so: sends the attempt again where the target honours its key,
- * else asks the tool. Asking is a read: the outcome stays unknown until there is an answer that settles it. An answer that does not
+ * Lets the tool find out about an unknown outcome, because a person said so: sends the attempt again where the target honours its key
+ * and can be trusted to know it still, else asks the tool. Asking is a read: the outcome stays unknown until there is an answer that settles it. An answer that does not
  * is noted in `checks`.
  * @returns The action: executing, settled, or of unknown outcome still.
  * @throws CountersignError `not_found`, `forbidden`; `illegal_transition` when the outcome is not unknown, or the tool cannot find out.
@@ -35,11 +36,16 @@ export async function verify(deps: GateDeps, actionId: string, caller: Caller): 
     if (row.state !== 'outcome_unknown') throw refuse(`action ${actionId} is ${row.state}; only an unknown outcome can be looked into`)
     const bound = verifyBinding(deps, row)
     if ('fault' in bound) throw refuse(`${actionId} cannot be looked into here: ${bound.fault.message}; say yourself what came of it`)
-    return { row, tool: bound.tool, refuse }
+    const { tool } = bound
+    const isKeyed = row.executor === 'server' && mayResend(tool)
+    const isKnown = isKeyed && (yield* isKeyKnown(row, nowMs))
+    if (isKeyed && !isKnown && !tool.verify)
+      throw refuse(`${actionId} is not sent again: its service may have forgotten the idempotency key; say yourself what came of it`)
+    return { row, tool, refuse, isSentAgain: isKnown }
   })
   if (seen.answer) return seen.answer
-  const { row, tool, refuse } = seen
-  if (row.executor === 'server' && mayResend(tool)) return resend(deps, row, caller)
+  const { row, tool, refuse, isSentAgain } = seen
+  if (isSentAgain) return resend(deps, row, caller)
   if (!tool.verify) throw refuse(`${tool.name} cannot tell what came of ${actionId}; say yourself what came of it`)
 
   const beganAt = deps.clock.nowMs()

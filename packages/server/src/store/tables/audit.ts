@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { ask, lit, question, type Tx, takePlaces } from '../query.ts'
+import type { ActionRow } from './action-rows.ts'
 import type { AuditHeadRow, AuditRow } from './audit-rows.ts'
 import { insertInto, insertJoined } from './insert.ts'
 
@@ -221,6 +222,19 @@ export const placeBefore = question<{ before: number; count: number }, { id: num
 /** Redacts the audit data of an action, but not the rows themselves. */
 export const blankRows = ({ scope, actionId }: { scope: string; actionId: string }): Tx<unknown[]> =>
   ask((db) => db.updateTable('audit').set({ data: null, salt: null }).where('id', 'in', chainOf(scope)).where('action_id', '=', actionId))
+
+/** When an action was first sent under its key; null where the record does not tell. */
+export function* firstWithKey({ id, session_id, idempotency_key }: ActionRow): Tx<number | null> {
+  const [first] = yield* ask((db) =>
+    db
+      .selectFrom('audit')
+      .select((eb) => eb.fn.min<number | null>('at').as('at'))
+      .where('id', 'in', chainOf(session_id ?? id))
+      .where('action_id', '=', id)
+      .where('data', 'like', `%"key":"${idempotency_key}"%`),
+  )
+  return first?.at ?? null
+}
 
 export const blankVotes = question<{ action_id: string }>((db, p) =>
   db.updateTable('vote').set({ reason: null }).where('action_id', '=', p.action_id),
