@@ -288,6 +288,24 @@ test('a decline is told to the same request for ten minutes, then it is asked ab
   expect((await ask('POST', '/refunds', refund)).detail).toContain('Waiting for approval')
 })
 
+test('after the clock was set back, a request passes once with each approval, and a decline is told for ten minutes', async () => {
+  const { server, ask, clock } = await startGatewayServer()
+  const passOnce = async () => {
+    expect((await ask('POST', '/refunds', refund)).detail).toContain('Waiting for approval')
+    await decide(server, await waiting(server), { verdict: 'approve' })
+    expect((await ask('POST', '/refunds', refund)).status).toBe(200)
+    await server.settle()
+  }
+  await passOnce()
+  clock.set(clock.nowMs() - 5 * 60_000)
+  for (let time = 0; time < 3; time++) await passOnce()
+
+  await ask('DELETE', '/refunds/7')
+  await decide(server, await waiting(server), { verdict: 'decline', reason: 'Not today' })
+  clock.set(clock.nowMs() - 60 * 60_000)
+  expect((await ask('DELETE', '/refunds/7')).detail).toContain('Waiting for approval')
+})
+
 test('a request about which nobody decided in time is told so', async () => {
   // On Postgres the database says when the time is over.
   const { server, ask } = await startGatewayServer({ rule: { expires: 'PT1S' }, isRealTime: true })

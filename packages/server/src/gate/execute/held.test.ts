@@ -55,6 +55,16 @@ test('what a person let go on in a held copy is under way here, from the moment 
   await expect(it.gate.resolve(id, NO, { principal: ben })).rejects.toThrow(/of act_.* it is executing/)
 })
 
+test('what a person lets go on starts although the hold was written by a clock that is ahead', async () => {
+  await using it = await openHeld()
+  const { id } = await it.gate.approved('pay')
+  it.time.now += 600_000
+  await it.hold()
+  it.time.now -= 600_000
+  await it.gate.release(id, { principal: ana })
+  await expect.poll(it.sends).toBe(1)
+})
+
 for (const { database, open } of STORES) {
   test(`what was approved with time to undo starts when a person lets it go on, once that time is over (${database})`, async () => {
     await using it = await openHeld(open)

@@ -34,9 +34,10 @@ export async function release(deps: GateDeps, actionId: string, caller: Caller):
     }
     const context = yield* openSession({ outbox, nowMs, caller }, found)
     const row = actions.isInGrace(found) ? yield* endGrace(context, found) : found
+    // Whoever restored the copy may have written its hold by a clock that is ahead of this one.
     const released = isReleased
       ? row
-      : yield* instance.releaseAction(row, { released_at: nowMs, updated_at: Math.max(nowMs, row.updated_at) }, {})
+      : yield* instance.releaseAction(row, { released_at: Math.max(nowMs, heldAt), updated_at: Math.max(nowMs, row.updated_at) }, {})
     if (!released) throw yield* refusal(row, `action ${actionId} changed just now`, nowMs)
     if (!isReleased) yield* recordCause(context, released, { kind: 'released', by: caller })
     if (context.session) yield* context.session.save()

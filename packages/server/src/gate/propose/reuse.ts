@@ -13,7 +13,8 @@ export function* findReusable(
   nowMs: number,
 ): Tx<ActionRow | undefined> {
   if (tool.cacheForMs === undefined || policy.verdict !== 'allow' || sessionId === null) return undefined
-  return yield* reads.findReusable.first({ session_id: sessionId, digest, requested_by: requestedBy, now: nowMs })
+  const asked = { session_id: sessionId, digest, requested_by: requestedBy }
+  return yield* reads.findReusable.first({ ...asked, now: nowMs, latest: nowMs + tool.cacheForMs })
 }
 
 /**

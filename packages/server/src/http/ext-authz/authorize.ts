@@ -84,7 +84,12 @@ async function passNew(deps: Deps, call: GatewayCall & { expiresIn: string | und
   const input = { tool: tool.name, arguments: args, expiresIn, ...(after !== undefined && { toolCallId: call.callId }) }
   const propose = (key: string) => deps.gate.propose(input, { ...caller, once: onceKeyOf(call, caller.principal.id, key) })
   const first = await propose(after ?? newSalt())
-  if (first.state !== 'approved') throw notPassed(deps, first)
+  if (first.state !== 'approved') {
+    const row = after === undefined ? undefined : await deps.store.read(() => actions.findAction.first({ id: first.id }))
+    if (!row || row.state === first.state) throw notPassed(deps, first)
+    // The key was used before: a clock that was ahead has given an earlier action the later id.
+    return (await continueEarlier(deps, row, call, caller)) ?? passNew(deps, call, caller, row.id)
+  }
   const passed = await pass(deps, first.id, caller)
   if (!isCountersignError(passed)) return passed
   // A grant allowed both of two requests at once, which were one action.
@@ -104,7 +109,7 @@ async function continueEarlier(deps: Deps, row: ActionRow, call: GatewayCall, ca
   // An action that needed no approval has no decision to apply.
   if (!stored.wasAsked(row)) return undefined
   const wasRefused = state === 'declined' || state === 'expired' || state === 'cancelled'
-  const isTold = wasRefused && deps.clock.nowMs() - (settled_at ?? 0) < TOLD_FOR_MS
+  const isTold = wasRefused && Math.abs(deps.clock.nowMs() - (settled_at ?? 0)) < TOLD_FOR_MS
   if (call.isKeyed || isTold) throw notPassed(deps, await read(deps, id))
   return undefined
 }

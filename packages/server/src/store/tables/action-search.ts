@@ -33,9 +33,9 @@ export interface ActionSearch {
 
 /**
  * The lowest id that an action of this millisecond could have: ids are in the order of their times. No action is older than 1970, when the
- * times of ids begin.
+ * times of ids begin, and none is later than 3084, when they end.
  */
-export const lowestIdAt = (ms: number): string => makeId('act', Math.max(ms, 0), new Uint8Array(16))
+export const lowestIdAt = (ms: number): string => makeId('act', Math.min(Math.max(ms, 0), 2 ** 45 - 1), new Uint8Array(16))
 
 /** The conditions of a search, on the table `action`. */
 export function searchConditions(search: ActionSearch, dialect: Dialect): RawBuilder<boolean>[] {

@@ -34,13 +34,15 @@ test.each(STORES)(
       for (const id of ['ses_1', 'ses_2']) yield* sessions.insertSession.run({ id, agent: 'desk', title: '', owner_id: 'prn_ana', now: 1 })
       for (const [i, [id, given]] of rows.entries()) yield* actions.insertAction.run(anAction(`${id}_${i}`, given))
     })
-    const find = (now: number, more = {}) =>
-      temp.store.read(() => reads.findReusable.first({ session_id: 'ses_1', digest: 'sha256:read', requested_by: 'prn_ana', now, ...more }))
+    const read = { session_id: 'ses_1', digest: 'sha256:read', requested_by: 'prn_ana', latest: 100 }
+    const find = (now: number, more = {}) => temp.store.read(() => reads.findReusable.first({ ...read, now, ...more }))
     expect((await find(99))?.id).toBe('act_old_0')
     expect(await find(100)).toBeUndefined()
     expect((await find(50, { session_id: 'ses_2' }))?.id).toBe('act_other_session_2')
     expect((await find(50, { requested_by: 'prn_ben' }))?.id).toBe('act_other_person_3')
     expect(await find(50, { digest: 'sha256:none' })).toBeUndefined()
+    // It was kept by a clock that was ahead.
+    expect(await find(50, { latest: 99 })).toBeUndefined()
 
     await temp.store.transact(() => reads.endReuse.run({ session_id: 'ses_1', destination: 'elsewhere' }))
     expect(await find(50)).toBeDefined()

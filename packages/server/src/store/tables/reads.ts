@@ -2,19 +2,24 @@ import { sql } from 'kysely'
 import { lit, question } from '../query.ts'
 import type { ActionRow } from './action-rows.ts'
 
-/** The newest read of a session with this digest whose result may be reused. */
-export const findReusable = question<{ session_id: string; digest: string; requested_by: string; now: number }, ActionRow>((db, p) =>
-  db
-    .selectFrom('action')
-    .selectAll()
-    .where('session_id', '=', p.session_id)
-    .where('digest', '=', p.digest)
-    .where('reusable_until', 'is not', null)
-    .where('reusable_until', '>', p.now)
-    .where('requested_by', '=', p.requested_by)
-    .where('state', '=', lit('succeeded'))
-    .orderBy('id', 'desc')
-    .limit(lit(1)),
+/**
+ * The newest read of a session with this digest whose result may be reused. One that may be reused after `latest` was kept by a clock that
+ * was ahead.
+ */
+export const findReusable = question<{ session_id: string; digest: string; requested_by: string; now: number; latest: number }, ActionRow>(
+  (db, p) =>
+    db
+      .selectFrom('action')
+      .selectAll()
+      .where('session_id', '=', p.session_id)
+      .where('digest', '=', p.digest)
+      .where('reusable_until', 'is not', null)
+      .where('reusable_until', '>', p.now)
+      .where('reusable_until', '<=', p.latest)
+      .where('requested_by', '=', p.requested_by)
+      .where('state', '=', lit('succeeded'))
+      .orderBy('id', 'desc')
+      .limit(lit(1)),
 )
 
 /** Prevents the reuse of all results that were read at a destination. */
