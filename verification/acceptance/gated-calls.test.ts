@@ -297,6 +297,33 @@ test('a server that restarts while people think is found again, and the call run
   expect(ledger.ran).toEqual([SHIP])
 })
 
+test('the same call of a later release, whose tool takes other arguments, is the call that was made: nothing runs twice', async () => {
+  await using desk = await openGateServer()
+  const ran: unknown[] = []
+  const arguments_ = { amount: 50_000, to: 'ACME' }
+  /** The program as a release has it. */
+  const payInvoice = (properties: Record<string, { type: string }>) =>
+    gatedCall(
+      desk.client,
+      {
+        ...{ tool: 'payInvoice', description: 'Pays an invoice.', arguments: arguments_, toolCallId: 'call_1' },
+        schema: { type: 'object', properties, required: Object.keys(properties) },
+        perform: (args) => ran.push(args),
+      },
+      { run: 'conv-1', register: true },
+    )
+  const today = { amount: { type: 'number' }, to: { type: 'string' } }
+  const answering = payInvoice(today)
+  const waiting = await desk.nextWaiting()
+  const later = { ...today, currency: { type: 'string' } }
+  await desk.decide(waiting, 'approve')
+  const first = await answering
+  expect(first).toMatchObject({ status: 'succeeded', actionId: waiting.id })
+  expect(await payInvoice(later)).toEqual(first)
+  expect(ran).toEqual([arguments_])
+  expect(await desk.all()).toHaveLength(1)
+})
+
 test('an output that JSON cannot carry does not lose the effect: the program keeps it, and the server knows that it succeeded', async () => {
   await using desk = await openGateServer()
   const circle: { total: number; self?: object } = { total: 12 }

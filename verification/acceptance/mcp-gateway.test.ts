@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
 import { openConfig } from '../../packages/server/src/config/index.ts'
+import { defineTool } from '../../packages/toolkit/src/define.ts'
 import { openTools } from '../../packages/toolkit/src/open-tools.ts'
 import type { ToolSource } from '../../packages/toolkit/src/source.ts'
 import { MCP_CLIENTS } from '../testing/mcp-clients.ts'
@@ -109,6 +110,49 @@ test('what people said instead of yes, and what they changed, is told in words',
   const wrong = await client.call('keyed', { what: '' })
   expect(wrong).toMatchObject({ isError: true })
   expect(JSON.stringify(wrong.content)).toContain('what must have at least 1 character')
+})
+
+test('a call that is repeated after a release, whose tool takes other arguments, is told of its action; another call what is wrong with it', async () => {
+  /** The tool as a release has it. */
+  const release = (required: string[]) => ({
+    prefix: false,
+    tools: [
+      defineTool({
+        ...{ name: 'pay', description: 'Pays.', effect: 'write', execute: () => ({ paid: true }) },
+        input: { type: 'object', properties: { to: { type: 'string' } }, required },
+      }),
+    ],
+  })
+  const tools = { shop: release(['to']) }
+  await using server = await startTestServer({ config: { tools, gateway: { waitSeconds: 0 } } })
+  const key = await agentKey(server)
+  const calls = [{}, { meta: { 'countersign/idempotencyKey': 'order-7' } }]
+  const callAll = async () => {
+    await using client = await MCP_CLIENTS[2].connect({ url: `${server.url}/mcp`, key })
+    const answers = []
+    for (const options of calls) answers.push(await client.call('pay', { to: 'ACME' }, options))
+    const wrong = await client.call('pay', { to: 7 })
+    return { answers, wrong }
+  }
+  const { answers } = await callAll()
+  const ids = answers.map(({ structuredContent }) => (structuredContent as { actionId: string }).actionId)
+  await server.restart(() => {
+    tools.shop = release(['to', 'currency', 'cents'])
+  })
+  const waiting = await callAll()
+  expect(waiting.answers).toMatchObject(ids.map((actionId) => ({ structuredContent: { status: 'waiting_for_approval', actionId } })))
+  // Everything that is wrong, under the name that the model knows.
+  expect(waiting.wrong).toMatchObject({ isError: true })
+  expect(JSON.stringify(waiting.wrong.content)).toMatch(/pay: .*currency.*cents/)
+  for (const id of ids) await server.admin.post(`/api/actions/${id}/decision`, { verdict: 'decline', reason: 'not on Fridays' })
+  const declined = await callAll()
+  expect(declined.answers).toMatchObject(ids.map((actionId) => ({ structuredContent: { status: 'declined', actionId } })))
+  expect((await server.admin.get('/api/actions')).items).toHaveLength(2)
+  // It was told what became of its action: now it is another call.
+  const next = (await callAll()).answers[0]
+  expect(next).toMatchObject({ isError: true })
+  expect(JSON.stringify(next?.content)).toMatch(/pay: .*currency.*cents/)
+  expect((await server.dump()).gateway_call).toEqual([])
 })
 
 test('an edit that was taken back and approved later is told like every other edit: with the arguments that ran', async () => {

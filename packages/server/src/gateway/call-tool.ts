@@ -1,5 +1,14 @@
 import { hash } from 'node:crypto'
-import { type Action, canonicalJson, checkJson, isCountersignError, isSettled, type JsonObject, type Tool } from '@countersign/core'
+import {
+  type Action,
+  CountersignError,
+  canonicalJson,
+  checkJson,
+  isCountersignError,
+  isSettled,
+  type JsonObject,
+  type Tool,
+} from '@countersign/core'
 import {
   type CallToolRequestParams,
   type CallToolResult,
@@ -115,19 +124,28 @@ async function proposeAndWait(
     const seconds = view.kind === 'elicit' && view.action === 'accept' ? waitSeconds : 0
     return tellAbout(call, await waitUnlessWithdrawn(call, paused.actionId, { decision: seconds, result: PATIENCE_SECONDS }, ctx), false)
   }
-  // A call that cannot become an action leaves no open call behind.
+  // Whoever may not call it leaves no open call behind.
   requireWriter(exchange.caller.principal)
-  const checked = tool.check(args)
-  if (!checked.ok) return complaint(`${tool.modelName}: ${checked.issues.map(({ message }) => message).join(' ')}`)
   const startedAt = deps.clock.nowMs()
   const made: GatewayCall = { tool: tool.name, arguments: args, agent: exchange.agent, key: readKey(ctx) }
-  const { action, isRepeated } = await deps.openCalls.actionOf(made, exchange.caller)
+  // A repeat is answered about its action, also where the tool takes other arguments since.
+  const { action, isRepeated } = await deps.openCalls.actionOf(made, exchange.caller).catch((error: unknown) => {
+    throw inFull(error, tool, args)
+  })
   if (action.state === 'proposed' && !isRepeated && ShowsLinks.safeParse(ctx.mcpReq.envelope).success)
     return askToOpen(call, { action, args }, ctx)
   // Creating the preview may have used up some of the client's timeout already.
   const taken = (deps.clock.nowMs() - startedAt) / 1_000
   const waits = { decision: Math.max(waitSeconds - taken, 0), result: Math.max(PATIENCE_SECONDS - taken, 1) }
   return tellAbout(call, await waitUnlessWithdrawn(call, action.id, waits, ctx), isRepeated)
+}
+
+/** A refusal of arguments with everything that is wrong with them, under the name that the model knows. Any other error as it is. */
+function inFull(error: unknown, tool: Tool, args: JsonObject): unknown {
+  if (!isCountersignError(error) || error.code !== 'invalid_arguments') return error
+  const checked = tool.check(args)
+  if (checked.ok) return error
+  return new CountersignError(error.code, `${tool.modelName}: ${checked.issues.map(({ message }) => message).join(' ')}`)
 }
 
 function readKey({ mcpReq }: ServerContext): string | undefined {

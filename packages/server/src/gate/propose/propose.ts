@@ -37,7 +37,7 @@ import type { SessionWriter } from '../session-writer.ts'
 import { agentNamed } from './agent-name.ts'
 import { callbackText } from './callback.ts'
 import { findEarlierDenial } from './denial-memory.ts'
-import { type ImpossibleCall, readImpossible, recordImpossible } from './impossible.ts'
+import { readImpossible, recordImpossible } from './impossible.ts'
 import { columnsOf, type PreparedAction, prepareAction, unseen } from './prepare.ts'
 import { priorVerdicts } from './prior-verdicts.ts'
 import { queueWithSameAsk, repeatAsk } from './repeat-ask.ts'
@@ -254,16 +254,38 @@ export interface ProposeInput {
  * Proposes an action for an agent that runs elsewhere. Policy may answer `approved` or `declined` at once.
  * The same call of the same agent or service, without an idempotency key, while the first one waits under the same version of the policy,
  * is the same action: people decide once and it runs once. A call of a person, with a callback or with its own deadline, is always a new action.
+ * A repeat of an idempotency key gets its first answer, whatever became of its tool since.
  * @throws CountersignError `not_found` for an unknown tool, `invalid_arguments` (also for another executor than the tool's), `impossible`
  * when its preview refuses the call, `too_many_waiting`, `forbidden` for an agent that uses a name which is not its own, or for an address
  * that takes no callbacks.
  */
 export async function propose(deps: GateDeps, input: ProposeInput, caller: Caller): Promise<ProposedAction> {
   requireWriter(caller.principal)
+  const who = agentNamed(input.agent, caller.principal)
+  for (;;) {
+    const prepared = await prepareProposal(deps, input, who, caller).catch(async (error: unknown) => {
+      const answer = await firstAnswer(deps, caller)
+      if (answer) return { answer }
+      await noteImpossible(deps, error, who, caller)
+      throw error
+    })
+    if ('answer' in prepared) return prepared.answer
+    const proposed = await storeProposal(deps, prepared, input, caller).catch((error: unknown) => {
+      noteRefusedAsk(deps.refusals, { actor: caller.principal.id, tool: prepared.tool.name, sessionId: null }, error)
+      throw error
+    })
+    if (proposed) return proposed
+  }
+}
+
+/** The name that the caller's key proves, or that it gives itself. */
+type Who = ReturnType<typeof agentNamed>
+
+async function prepareProposal(deps: GateDeps, input: ProposeInput, who: Who, { principal }: Caller): Promise<PreparedAction> {
   await deps.refreshTool?.(input.tool)
   const tool = deps.tools.byName(input.tool)
   // Another one's tool is answered like one that does not exist.
-  if (!tool || (tool.registered && tool.registered.ownerId !== caller.principal.id))
+  if (!tool || (tool.registered && tool.registered.ownerId !== principal.id))
     throw new CountersignError('not_found', `there is no tool ${input.tool}`)
   if (input.executor !== undefined && input.executor !== tool.executor)
     throw new CountersignError(
@@ -271,36 +293,30 @@ export async function propose(deps: GateDeps, input: ProposeInput, caller: Calle
       `executor: the tool ${tool.name} has the executor ${tool.executor}, which a proposal cannot change`,
     )
   const { clock, policies, previewTimeoutMs } = deps
-  const who = { ...agentNamed(input.agent, caller.principal), session: null, requesters: [caller.principal] }
-  const call = { tool, arguments: input.arguments, ...who }
-  for (;;) {
-    const prepared = await prepareAction({ ...call, policies, clock, previewTimeoutMs }).catch(async (error: unknown) => {
-      const refused = readImpossible(error)
-      const answer = refused && (await recordRefusal(deps, refused, who, caller))
-      if (answer) return { answer }
-      throw error
-    })
-    if ('answer' in prepared) return prepared.answer
-    const proposed = await storeProposal(deps, prepared, input, caller).catch((error: unknown) => {
-      noteRefusedAsk(deps.refusals, { actor: caller.principal.id, tool: tool.name, sessionId: null }, error)
-      throw error
-    })
-    if (proposed) return proposed
-  }
+  return prepareAction({
+    ...{ tool, arguments: input.arguments, ...who, session: null, requesters: [principal] },
+    ...{ policies, clock, previewTimeoutMs },
+  })
 }
 
-/** Returns the earlier answer to the same request, whose call may be impossible because it was carried out. Without one, records the refusal. */
-async function recordRefusal(
+/**
+ * The earlier answer to the same request. Its call may be refused now because it was carried out, or because the tool is gone or takes other
+ * arguments since then: whoever is told of that refusal makes another call for what was asked for already.
+ */
+const firstAnswer = async ({ store }: GateDeps, { once }: Caller): Promise<ProposedAction | undefined> =>
+  once && (await store.read(() => findAnswer<ProposedAction>(once)))
+
+/** Records the refusal of a call that cannot be done. */
+async function noteImpossible(
   { store, clock }: GateDeps,
-  refused: ImpossibleCall,
-  { agent, claimedAgent }: Pick<PreparedAction, 'agent' | 'claimedAgent'>,
-  { once, principal }: Caller,
-): Promise<ProposedAction | undefined> {
-  const answer = once && (await store.read(() => findAnswer<ProposedAction>(once)))
-  if (answer) return answer
+  error: unknown,
+  { agent, claimedAgent }: Who,
+  { principal }: Caller,
+): Promise<void> {
+  const refused = readImpossible(error)
+  if (!refused) return
   const call = { ...refused, agent: agent ?? claimedAgent ?? null, actor: principal.id }
   await store.transact((outbox) => recordImpossible(outbox, undefined, call, clock.nowMs()))
-  return undefined
 }
 
 /** Undefined when another version of the policy came into force since the call was prepared. */
