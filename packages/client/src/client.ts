@@ -177,8 +177,8 @@ export type Client = Management & {
     suggestion(actionId: string, options?: CallOptions): Promise<GrantSuggestion>
     retry(actionId: string, options?: ChangeOptions): Promise<Action>
     /**
-     * Takes an approval back during its grace period (`startsAt`). The action waits for a decision again, as a new revision; a grant made with
-     * the approval is revoked.
+     * Takes an approval back during its grace period (`startsAt`), or until a client has claimed the action. It waits for a decision again, as a
+     * new revision; a grant made with the approval is revoked.
      */
     undo(actionId: string, options?: ChangeOptions): Promise<Action>
     /** Extends the deadline of a waiting action to `extendableUntil`, once. For who may decide about it. */

@@ -76,9 +76,10 @@ export function cardFacts(action: Action, inputs: CardInputs, memory: CardMemory
   const version = `${action.id} ${action.revision} ${action.digest}`
   const isWaiting = action.state === 'proposed'
   const refusal = isWaiting ? whyNot(action, me, standsFor) : null
-  const own = isWaiting && refusal === null ? ownVote(action, me) : undefined
+  const mayVote = isWaiting && refusal === null
+  const own = mayVote ? ownVote(action, me) : undefined
   const isChangingVote = own !== undefined && memory.changing === voteKey(version, own)
-  const canDecide = isWaiting && refusal === null && (own === undefined || isChangingVote)
+  const canDecide = mayVote && (!own || isChangingVote)
   const current = memory.edited?.version === version ? memory.edited : undefined
   const edited = current?.value ?? action.arguments
   const edits = listEdits(action.arguments, edited)
@@ -127,7 +128,8 @@ function offersOf(action: Action, inputs: CardInputs, canDecide: boolean, isEdit
     verify: isUnknown && inputs.onVerify !== undefined && error?.retryable === true,
     resolve: isUnknown && inputs.onResolve !== undefined,
     carryOut: mayStart && executor === 'client' && inputs.onCarryOut !== undefined,
-    undo: mayStart && Boolean(action.startsAt) && inputs.onUndo !== undefined,
+    // Nothing with a vote was allowed by policy or a grant alone: there, no approval can be taken back.
+    undo: mayStart && Boolean(executor === 'client' ? action.votes[0] : action.startsAt) && inputs.onUndo !== undefined,
   }
 }
 
@@ -155,9 +157,9 @@ export function restState(facts: CardFacts | undefined, inputs: CardInputs, { no
   if (facts === undefined) return 'loading'
   const { action, canDecide, ownVote, edits, isBroken } = facts
   if (action.state !== 'proposed') return STATES[action.state]
-  if (!canDecide) return ownVote === undefined ? 'readonly' : 'voted'
+  if (!canDecide) return ownVote ? 'voted' : 'readonly'
   if ((inputs.connection ?? 'live') !== 'live') return 'offline'
-  if (notice?.kind === 'changed' || notice?.kind === 'refused') return notice.kind
+  if (notice && notice.kind !== 'hint') return notice.kind
   return edits.length > 0 || isBroken ? 'editing' : 'waiting'
 }
 

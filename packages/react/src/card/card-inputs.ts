@@ -43,7 +43,7 @@ export type CardCallbacks = {
   onCarryOut?: (() => Promise<unknown>) | undefined
   /** Extends the deadline of a waiting action to its `extendableUntil`; without it the card does not offer that. */
   onExtend?: (() => Promise<unknown>) | undefined
-  /** Takes an approval back during its grace period; without it the card only says when the action starts. */
+  /** Takes an approval back during its grace period, or until a client has claimed the action; without it the card has no button for that. */
   onUndo?: (() => Promise<unknown>) | undefined
 }
 

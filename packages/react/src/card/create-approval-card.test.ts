@@ -79,6 +79,8 @@ test('a delegate carries out, or takes back, what they approved, and nothing tha
   expect(offers({}, []), 'the delegation has ended').toEqual(nothing)
   expect(offers({ votes: [{ by: ADA, verdict: 'approve', at: ago(20) }] })).toEqual(nothing)
   expect(offers({ state: 'failed' })).toEqual(nothing)
+  expect(offers({ startsAt: null }), 'nobody has claimed it').toEqual({ carryOut: true, undo: true, retry: false })
+  expect(offers({ startsAt: null, executor: 'server' }), 'it starts at once').toEqual(nothing)
 })
 
 test('an approval is sent once, with the version that was shown, and is not called decided before the action says so', async () => {

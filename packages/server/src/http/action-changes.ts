@@ -54,7 +54,7 @@ function decisionRoutes(app: App, { gate }: HttpDeps): void {
   )
   app.post(
     '/api/actions/:id/undo',
-    change({ operationId: 'undoApproval', summary: 'Take an approval back during its grace period', errors: MOVED }),
+    change({ operationId: 'undoApproval', summary: 'Take an approval back before the action starts', errors: MOVED }),
     (request) => gate.undo(request.params.id, callerOf(request)),
   )
   app.post(

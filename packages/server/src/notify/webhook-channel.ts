@@ -81,7 +81,7 @@ export function webhookChannel({ clock, network, publicUrl }: ChannelDeps): Chan
 
 /**
  * Returns from when on the action can be claimed, epoch ms, as its callback is to be told; undefined where that approval stands no more:
- * it was taken back in its grace period, or the action ended before anybody had claimed it.
+ * it was taken back, or the action ended before anybody had claimed it.
  */
 function* claimableFrom({ action_id, facts }: WebhookDeliveryRow): Tx<number | undefined> {
   const action = yield* actions.findAction.first({ id: action_id ?? '' })

@@ -78,8 +78,15 @@ export async function showInbox({ api, environment, waiting }: InboxScreen): Pro
   async function decide(action: Action, body: object): Promise<void> {
     const { id, revision, digest } = action
     const decided = await api.call('POST', `/api/actions/${encodeURIComponent(id)}/decision`, { ...body, revision, digest })
-    const { description, state } = decided as Action
-    change({ ...view, notice: `${description} is ${state}` })
+    const { description, state, startsAt, executor } = decided as Action
+    const approved = state === 'approved' && (startsAt !== null || executor === 'client') ? id : undefined
+    change({ ...view, approved, notice: `${description} is ${state}${approved === undefined ? '' : ' · u takes it back until it starts'}` })
+    await reload()
+  }
+
+  async function undo(id: string): Promise<void> {
+    const { description } = (await api.call('POST', `/api/actions/${encodeURIComponent(id)}/undo`, {})) as Action
+    change({ ...view, notice: `It waits again: ${description}` })
     await reload()
   }
 
@@ -112,6 +119,7 @@ export async function showInbox({ api, environment, waiting }: InboxScreen): Pro
     if (command.is === 'edit') return edit(command.action)
     if (command.is === 'snooze') return snooze(command.action, command.body)
     if (command.is === 'assign') return assign(command.action)
+    if (command.is === 'undo') return undo(command.id)
     if (command.is === 'approve')
       return decide(command.action, { verdict: 'approve', ...(command.arguments && { arguments: command.arguments }) })
     const reason = command.reason.trim()

@@ -52,6 +52,16 @@ const of = (...items: Action[]): InboxView => drawn(withItems(emptyView({ id: 'p
 const type = (view: InboxView, keys: string) =>
   readKeys(keys).reduce<ReturnType<typeof press>>(({ view }, key) => press(view, key, false), { view })
 
+test('U takes back what was approved here last, once, also when nothing else waits, and pasted text does not', () => {
+  const view = { ...withItems(emptyView({ id: 'prn_me' }), []), approved: 'act_9' }
+  const { view: after, command } = type(view, 'u')
+  expect(command).toEqual({ is: 'undo', id: 'act_9' })
+  expect(type(after, 'u').command).toBeUndefined()
+  expect(type({ ...of(action()), approved: 'act_9' }, 'au').command, 'a question is open').toBeUndefined()
+  const [key] = readKeys('u')
+  expect(key && press(view, key, true).command).toBeUndefined()
+})
+
 test('approving takes two keys, high and critical risk the letter y, and pasted text approves nothing', () => {
   expect(type(of(action()), 'a').command).toBeUndefined()
   expect(type(of(action()), 'a\r').command).toMatchObject({ is: 'approve', action: { digest: 'sha256:1' } })

@@ -12,6 +12,8 @@ export type Command =
   | { is: 'snooze'; action: Action; body: SnoozeBody }
   /** Takes it on, or takes that back. */
   | { is: 'assign'; action: Action }
+  /** Takes the approval of this action back. */
+  | { is: 'undo'; id: string }
   | { is: 'quit' }
 
 /** A decision that needs one more key. It is for the digest that was on the screen. */
@@ -36,6 +38,8 @@ export interface InboxView {
   read: ReadonlySet<string>
   /** The other people who have had the selected action on their screen, as far as that is known of its digest. */
   seen: { digest: string; by: readonly SeenBy[] } | undefined
+  /** The id of the action that was approved here last, while that may not have started. */
+  approved: string | undefined
   /** When another action took the place of the selected one, which is gone. A key may still be meant for that. */
   replacedAt: number | undefined
 }
@@ -52,6 +56,7 @@ export const emptyView = (me: Pick<Principal, 'id'>): InboxView => ({
   scroll: 0,
   read: new Set(),
   seen: undefined,
+  approved: undefined,
   replacedAt: undefined,
 })
 
@@ -95,6 +100,8 @@ export function press(view: InboxView, key: Key, isBurst: boolean, nowMs = Date.
   if (letter === 'k' || name === 'up') return { view: moved(view, -1) }
   if (name === 'page-down' || letter === ' ') return { view: { ...view, scroll: view.scroll + SCROLL_LINES } }
   if (name === 'page-up' || letter === 'b') return { view: { ...view, scroll: Math.max(view.scroll - SCROLL_LINES, 0) } }
+  if (letter === 'u' && view.approved !== undefined && !isBurst)
+    return { view: { ...view, approved: undefined }, command: { is: 'undo', id: view.approved } }
   if (!action) return { view }
   if (letter === 'a' && view.replacedAt !== undefined && nowMs - view.replacedAt < REPLACED_MS)
     return { view: { ...view, notice: 'The action before it is gone. Look at this one, then approve.' } }

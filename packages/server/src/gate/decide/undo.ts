@@ -13,11 +13,12 @@ import { askInSession, type Revisable, storeRevision } from './revise.ts'
 import { keyOf } from './rights.ts'
 
 /**
- * Takes an approval back while its grace period lasts: the action waits for people again, as a new revision without votes, so that no
- * approval of before can start it. The deadline stays, and a grant that came with the approval is revoked, also that of an "approve all".
+ * Takes an approval back while its grace period lasts, or until a client has claimed the action: it waits for people again, as a new revision
+ * without votes, so that no approval of before can start it. The deadline stays, and a grant that came with the approval is revoked, also that
+ * of an "approve all".
  * Repeating one's own undo changes nothing.
  * @throws CountersignError `not_found`; `forbidden` for who neither approved it nor may decide about it; `illegal_transition` with the
- * current action when it has started, or has no grace period.
+ * current action when it has started, or starts at once.
  */
 export async function undo(deps: GateDeps, actionId: string, caller: Caller): Promise<Action> {
   let hasEndedGrants = false
@@ -52,8 +53,13 @@ function* takeBackApproval(context: CallerContext, actionId: string, onGrantsEnd
 
 type Undoable = ActionRow & Revisable
 
-/** True for an approved action with a grace period. The update lets one of undo and start win. */
-const isUndoable = (row: ActionRow): row is Undoable => row.state === 'approved' && row.starts_at !== null
+/**
+ * True for an approved action with a grace period, or that waits for a client. What policy or a grant allowed has no approval to take back. The
+ * update lets one of undo and start win.
+ */
+const isUndoable = (row: ActionRow): row is Undoable => row.state === 'approved' && (row.starts_at !== null || isForClient(row))
+
+const isForClient = (row: ActionRow): boolean => row.executor === 'client' && stored.wasAsked(row)
 
 function* storeUndo(context: CallerContext & Parameters<typeof storeRevision>[0], row: Undoable, by: Caller): Tx<ActionRow | undefined> {
   const reason = `${by.principal.name} took the approval back before it started.`
@@ -93,8 +99,12 @@ function isUndoneBy(row: ActionRow, { principal }: Caller): boolean {
   return revised?.why === 'undone' && revised.by === principal.id
 }
 
-function whyNot({ state, starts_at }: ActionRow): string {
-  if (state === 'approved') return starts_at === null ? 'has no grace period: it starts at once' : 'changed just now; try again'
+function whyNot(row: ActionRow): string {
+  const { state } = row
+  if (state === 'approved') {
+    if (isUndoable(row)) return 'changed just now; try again'
+    return stored.wasAsked(row) ? 'has no grace period: it starts at once' : 'was allowed without people: there is no approval to take back'
+  }
   if (state === 'proposed') return 'waits for a decision: there is no approval to take back'
   return state === 'executing'
     ? 'has started; an approval can be taken back only before'
