@@ -61,7 +61,7 @@ export interface Server {
   authorization: string
 }
 
-/** @throws Error without a key, or for an address that would expose the key to the network. */
+/** @throws Error without a key, for what is more than a key, or for an address that would expose the key to the network. */
 export function serverOf({ url, keyFile }: ApiFlags, environment: Environment): Server {
   const base = (url ?? environment.COUNTERSIGN_URL ?? 'http://127.0.0.1:4319').replace(/\/$/, '')
   requireSafeAddress(base, '--url')
@@ -132,6 +132,10 @@ function readKey(file: string | undefined, { COUNTERSIGN_KEY: key }: Environment
   const text = file === undefined ? key : readKeyFile(file)
   const found = text?.trim()
   if (!found) throw new Error('no key: set COUNTERSIGN_KEY, or name a file with --key-file; countersign key create makes one')
+  if (!/^[\x21-\x7e]+$/.test(found)) {
+    const where = file === undefined ? 'COUNTERSIGN_KEY' : `the key file ${file}`
+    throw new Error(`${where} has more than a key: write the key alone, without quotes, spaces or another line`)
+  }
   return found
 }
 

@@ -21,7 +21,7 @@ rules:
 
 test('a policy is checked and asked from the command line, with exit codes for a pipeline', async () => {
   using folder = temporaryFolder()
-  const file = (name: string, text: string) => {
+  const file = (name: string, text: string | Buffer) => {
     writeFileSync(join(folder.path, name), text)
     return join(folder.path, name)
   }
@@ -29,7 +29,7 @@ test('a policy is checked and asked from the command line, with exit codes for a
   const policy = file('policy.yaml', LARGE)
   const run = (...args: string[]) => runCommandLine(['policy', ...args, '--config', config])
   const call = (amount: number) => JSON.stringify({ tool: 'refund', arguments: { amount } })
-  const [fine, broken, large, small, misses, failing, colon, lost, noCall, misspelt, hidden] = await Promise.all([
+  const [fine, broken, large, small, misses, failing, colon, lost, noCall, misspelt, hidden, latin] = await Promise.all([
     run('check', policy),
     run('check', file('broken.yaml', 'rules: [{ name: x, match: { tool: refnd }, verdict: deny }]')),
     run('test', '--policy', policy, '--call', call(700)),
@@ -41,6 +41,7 @@ test('a policy is checked and asked from the command line, with exit codes for a
     run('test', '--call', 'lost.json'),
     run('check', file('misspelt.yaml', 'rules: [{ name: x, match: { tool: refund, when: args.amuont > 5 }, verdict: deny }]')),
     run('check', file('hidden.yaml', LARGE.replace('rules:', 'rules:\n  - { name: any refund, match: { tool: refund }, verdict: ask }'))),
+    run('check', file('latin.yaml', Buffer.from('rules: [{ name: Löhne, match: { tool: refund }, verdict: deny }]', 'latin1'))),
   ])
   expect(colon).toMatchObject({ code: 1, stderr: expect.stringMatching(/line 4: .*; a text that contains ": " needs quotes/) })
   expect(fine.stdout).not.toContain('Note:')
@@ -52,6 +53,7 @@ test('a policy is checked and asked from the command line, with exit codes for a
   expect(hidden.stdout).toMatch(
     /Note: the rule "large refunds need two" has requirements .*: the rule "any refund" above matches first: its quorum of 1 applies, not 2.*\. Move it above that rule\./,
   )
+  expect(latin).toMatchObject({ code: 1, stderr: expect.stringContaining('latin.yaml: is not UTF-8') })
   expect(lost).toMatchObject({ code: 1, stderr: 'countersign: lost.yaml: cannot be read (ENOENT)\n' })
   expect(noCall).toMatchObject({ code: 1, stderr: expect.stringContaining('--call: is neither a file nor JSON') })
   expect(fine).toMatchObject({ code: 0, stdout: expect.stringContaining('2 rules, ask for everything else.') })

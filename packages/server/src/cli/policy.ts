@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import {
@@ -92,11 +93,14 @@ function readPolicyFile(file: string, config: Config): PolicyDocument {
 }
 
 function readText(file: string): string {
+  let bytes: Buffer
   try {
-    return readFileSync(file, 'utf8')
+    bytes = readFileSync(file)
   } catch (cause) {
     throw new Error(`${file}: cannot be read (${cause instanceof Error && 'code' in cause ? cause.code : cause})`, { cause })
   }
+  if (!isUtf8(bytes)) throw new Error(`${file}: is not UTF-8: save it with that encoding`)
+  return bytes.toString('utf8')
 }
 
 async function check(file: string, { config: configFile, json }: CheckFlags, environment: Environment): Promise<void> {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { access, readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -80,9 +81,12 @@ const isPackageMissing = (error: unknown): boolean => error instanceof Error && 
 
 /** Returns the data of a YAML or JSON file, and the lines of its places: one document, no duplicate keys, only values that JSON can hold. @throws ConfigError */
 export async function readData(file: string): Promise<{ document: unknown; lineOf: LineOf }> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
     throw fault(file, `cannot be read (${error.code ?? error.message})`, error)
   })
+  // Read all the same, a rule about "Löhne.md" would be one about "L\ufffdhne.md" and never match.
+  if (!isUtf8(bytes)) throw fault(file, 'is not UTF-8: save it with that encoding')
+  const text = bytes.toString('utf8')
   // JSON is YAML too, and this parser refuses duplicate keys in both.
   const lineCounter = new LineCounter()
   const parsed = parseDocument(text, { prettyErrors: true, lineCounter, uniqueKeys: false })

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig } from './index.ts'
@@ -33,6 +34,15 @@ test('a file that cannot be read, parsed or used is named', async () => {
   expect(await message('odd.toml')).toMatch(/^odd\.toml: has an unknown kind/)
   expect(await message('main.yaml')).toBe('policy.yaml: line 1: default: must be one of "ask", "deny"')
   expect(await message('lost.yaml')).toBe('nowhere.yaml: cannot be read (ENOENT)')
+})
+
+test('a file that is not UTF-8 is refused: a rule about a name with an umlaut would never match', async () => {
+  const policy = 'rules:\n  - { name: no payroll, match: { tool: writeFile, when: args.path == "Löhne.md" }, verdict: deny }\n'
+  const folder = await folderWith({ 'main.yaml': 'policy: policy.yaml\n' })
+  for (const encoding of ['latin1', 'utf16le'] as const) {
+    writeFileSync(join(folder, 'policy.yaml'), Buffer.from(`\ufeff${policy}`.slice(encoding === 'latin1' ? 1 : 0), encoding))
+    expect(await messageOf(loadConfig(join(folder, 'main.yaml'), {}))).toBe('policy.yaml: is not UTF-8: save it with that encoding')
+  }
 })
 
 test('a mistake in a YAML or JSON file is told with its line, in the file that it is in', async () => {
