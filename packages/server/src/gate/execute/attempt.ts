@@ -6,7 +6,7 @@ import { sendsOf } from './attempt-key.ts'
 import type { Found } from './checks.ts'
 import { untilItWorks, withinTimeout } from './retry.ts'
 import { readToolError } from './tool-error.ts'
-import { verifyBinding } from './verify-binding.ts'
+import { refusedNow, verifyBinding } from './verify-binding.ts'
 
 /** A result larger than this is no answer for a person or a model. */
 const MAX_RESULT_BYTES = 1_000_000
@@ -43,6 +43,8 @@ export interface Lost {
   retryAfterMs?: number | undefined
   /** Set where the target accepted the request, so that another send would tell nothing. */
   isAccepted?: true
+  /** Set where the tool's own check refused this send, and would refuse the next one. */
+  isRefusedHere?: true
   /** Set where the process that sent it ended before there was an answer. */
   processEnded?: true
 }
@@ -53,6 +55,11 @@ export async function attempt(deps: GateDeps, row: ActionRow): Promise<Settled |
   if ('fault' in bound) return notDone(row, undefined, failed(bound.fault.kind, `${bound.fault.message}; it was not carried out`, false))
   const { tool } = bound
   const args: JsonObject = stored.argumentsOf(row)
+  const refused = refusedNow(deps, tool, row, args)
+  if (refused) {
+    const end = notDone(row, tool, { to: 'failed', error: refused })
+    return end.to === 'lost' ? { ...end, isRefusedHere: true } : end
+  }
   checkpoint('execute.before_send')
   if (!(await isStillHeld(deps, row))) return undefined
   try {

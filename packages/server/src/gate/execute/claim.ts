@@ -1,4 +1,13 @@
-import { type Action, assert, type Claim, CountersignError, type JsonObject, type Principal, type Tool } from '@countersign/core'
+import {
+  type Action,
+  type ActionErrorView,
+  assert,
+  type Claim,
+  CountersignError,
+  type JsonObject,
+  type Principal,
+  type Tool,
+} from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, attempts, findAnswer, registeredTools, stored, type Tx, votes } from '../../store/index.ts'
 import { type Caller, mayDecide, requireUnarchived, requireWriter } from '../caller.ts'
@@ -10,14 +19,15 @@ import type { GateDeps } from '../gate.ts'
 import { isoTime, viewAction } from '../read/view.ts'
 import { findVisibleAction } from '../read/visible.ts'
 import { transactOnce } from '../transact-once.ts'
-import { failed } from './attempt.ts'
+import { failed, notDone } from './attempt.ts'
 import { nextKey } from './attempt-key.ts'
 import { type Begun, beginDecided, ConflictError, findOpen, lookBefore, notAsDecided } from './begin-attempt.ts'
+import { endAtClient } from './client-result.ts'
 import { isKeyKnown } from './known-key.ts'
 import type { Revalidation } from './revalidate.ts'
 import { settle } from './settle.ts'
 import { beginAttempt, type Startable } from './start-attempt.ts'
-import { mayResend, verifyBinding } from './verify-binding.ts'
+import { mayResend, refusedNow, verifyBinding } from './verify-binding.ts'
 
 /** The result of a claim: the client has the action, or it may no longer be executed and has failed, or it goes back to people. */
 type Claimed = { claim: Claim } | { fault: string } | { asked: Action }
@@ -47,20 +57,29 @@ async function claimNow(deps: GateDeps, seen: ActionRow, again: boolean, caller:
   await deps.refreshTool?.(seen.tool)
   const isDecided = seen.executor === 'client' && (seen.state === 'approved' || (again && seen.state === 'failed'))
   const look = isDecided ? await lookBefore(deps, seen) : undefined
+  // Code of others, so not while the database waits.
+  const refused = seen.executor === 'client' ? refusedAsSeen(deps, seen) : undefined
   checkpoint('claim.before_store')
-  const claimed = await transactOnce(deps, caller, (context) => takeClaim(deps, context, { seen, look, again }))
+  const claimed = await transactOnce(deps, caller, (context) => takeClaim(deps, context, { seen, look, refused, again }))
   checkpoint('claim.after_store')
   return claimed
+}
+
+function refusedAsSeen(deps: GateDeps, seen: ActionRow): ActionErrorView | undefined {
+  const tool = deps.tools.byName(seen.tool)
+  return tool && refusedNow(deps, tool, seen, stored.argumentsOf(seen))
 }
 
 interface Wanted {
   /** The action as it was read before the target was revalidated. */
   seen: ActionRow
   look: Revalidation | undefined
+  /** Set where the tool's own check does not take the arguments any more. */
+  refused: ActionErrorView | undefined
   again: boolean
 }
 
-function* takeClaim(deps: GateDeps, context: CallerContext, { seen, look, again }: Wanted): Tx<Claimed> {
+function* takeClaim(deps: GateDeps, context: CallerContext, { seen, look, refused, again }: Wanted): Tx<Claimed> {
   const { outbox, caller, nowMs } = context
   const actionId = seen.id
   const row = yield* findForClaim(actionId, again, caller, nowMs)
@@ -73,8 +92,8 @@ function* takeClaim(deps: GateDeps, context: CallerContext, { seen, look, again 
       nowMs,
     )
   }
-  const resends = row.state === 'outcome_unknown' && 'tool' in bound && mayResend(bound.tool) && (yield* isKeyKnown(row, nowMs))
-  const startable = startableNow(row, again, resends)
+  const mayRepeat = row.state === 'outcome_unknown' && 'tool' in bound && !refused && mayResend(bound.tool)
+  const startable = startableNow(row, again, mayRepeat && (yield* isKeyKnown(row, nowMs)))
   if (!startable) throw yield* refusal(row, whyNot(row, again), nowMs)
   const opened = yield* openSession(context, row)
   const dueAtMs = nowMs + ('tool' in bound ? bound.tool.timeoutMs : 0)
@@ -88,9 +107,14 @@ function* takeClaim(deps: GateDeps, context: CallerContext, { seen, look, again 
     )
   if ('asked' in begun) return { asked: yield* viewAction(begun.asked, { nowMs }) }
   const started = begun.begun
-  const end = 'fault' in bound ? failed(bound.fault.kind, `${bound.fault.message}; it was not carried out`, false) : begun.end
-  if ('fault' in bound || end?.to === 'failed') {
-    assert(end?.to === 'failed', 'what is not carried out has failed')
+  const end =
+    'fault' in bound
+      ? failed(bound.fault.kind, `${bound.fault.message}; it was not carried out`, false)
+      : refused
+        ? endAtClient(bound.tool, notDone(started, bound.tool, { to: 'failed', error: refused }))
+        : begun.end
+  if ('fault' in bound || (end && end.to !== 'succeeded')) {
+    assert(end && end.to !== 'succeeded', 'what is not carried out has not succeeded')
     yield* settle(deps, { outbox, nowMs, caller: undefined }, started, end)
     return { fault: end.error.message }
   }
@@ -121,12 +145,14 @@ function* beginFor(
 ): Tx<Started | undefined> {
   const attempt = { key: nextKey(row), runner: null, dueAtMs, cause: { kind: 'claimed', by: context.caller } } as const
   const { state } = row
+  // Looked at as another revision: somebody moved it meanwhile.
+  if (seen.revision !== row.revision) return undefined
   if (state === 'outcome_unknown') {
     const begun = yield* beginAttempt(context, row, { ...attempt, version: row.target_version })
     return begun && { begun }
   }
-  // Looked at in another state, or as another revision: somebody moved it meanwhile.
-  if (!look || seen.state !== state || seen.revision !== row.revision || seen.epoch !== row.epoch) return undefined
+  // Or in another state.
+  if (!look || seen.state !== state || seen.epoch !== row.epoch) return undefined
   const begun = yield* beginDecided(deps, context, { row: { ...row, state }, look, attempt })
   if (begun && 'because' in begun) throw new ConflictError(row.id)
   return begun

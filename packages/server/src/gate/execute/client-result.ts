@@ -1,4 +1,12 @@
-import { type Action, type ClientResultBody, CountersignError, canonicalJson, type JsonObject, type JsonValue } from '@countersign/core'
+import {
+  type Action,
+  type ClientResultBody,
+  CountersignError,
+  canonicalJson,
+  type JsonObject,
+  type JsonValue,
+  type Tool,
+} from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, stored, type Tx } from '../../store/index.ts'
 import { type Caller, requireScope, requireUnarchived } from '../caller.ts'
@@ -77,9 +85,12 @@ function readClientError(deps: GateDeps, row: ActionRow, { kind, message, retrya
   const tool = deps.tools.byName(row.tool)
   const isLost = kind === 'ambiguous' && row.effect === 'write'
   const sent = isFirstReport(row) ? { ...row, in_doubt: 0 } : row
-  const ended = isLost ? ({ to: 'lost', kind, message } as const) : notDone(sent, tool, failed(kind, message, retryable))
+  return endAtClient(tool, isLost ? { to: 'lost', kind, message } : notDone(sent, tool, failed(kind, message, retryable)))
+}
+
+/** The end of what a client carries out: the server sends nothing for it; a tool that can look may still be asked. */
+export function endAtClient(tool: Tool | undefined, ended: ReturnType<typeof notDone>): Settled & { to: 'failed' | 'outcome_unknown' } {
   if (ended.to !== 'lost') return ended
-  // The server sends nothing for a client; a tool that can look may still be asked.
   return { to: 'outcome_unknown', error: { kind: ended.kind, message: ended.message, retryable: tool?.verify !== undefined } }
 }
 

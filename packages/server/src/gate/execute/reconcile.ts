@@ -33,7 +33,7 @@ export async function reconcile(deps: GateDeps, row: ActionRow, lost: Lost): Pro
   if ('fault' in bound)
     return unknown({ ...lost, message: `${sentence(lost.message)} It cannot be found out here: ${bound.fault.message}.` }, false)
   const { tool } = bound
-  if (mayResend(tool) && !(lost.isAccepted && tool.verify)) return sendAgain(deps, tool, row, lost)
+  if (mayResend(tool) && !lost.isRefusedHere && !(lost.isAccepted && tool.verify)) return sendAgain(deps, tool, row, lost)
   return tool.verify ? askTool(deps, tool, row, lost) : unknown(lost, false)
 }
 

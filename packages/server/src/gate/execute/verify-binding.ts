@@ -1,4 +1,4 @@
-import type { Tool } from '@countersign/core'
+import type { ActionErrorView, JsonObject, Tool } from '@countersign/core'
 import type { ActionRow } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
 import { definitionHashOf, digestOf } from '../propose/digest.ts'
@@ -20,6 +20,25 @@ export function verifyBinding({ tools }: Pick<GateDeps, 'tools'>, row: ActionRow
     return { fault: { kind: 'digest_mismatch', message: 'the action is not what was approved' } }
   }
   return { tool }
+}
+
+/**
+ * Asks the tool's own check once more, just before anything is sent: its schema, which the definition covers, does not show what its code
+ * checks, and that may refuse since a release what it took when people decided. Returns the error where it does.
+ */
+export function refusedNow({ log }: Pick<GateDeps, 'log'>, tool: Tool, row: ActionRow, args: JsonObject): ActionErrorView | undefined {
+  try {
+    // A copy: code that changes what it checks must not change what is sent. What the check would make of it is not sent either.
+    const checked = tool.check(structuredClone(args))
+    if (checked.ok) return undefined
+    const why = checked.issues[0]?.message ?? 'they do not fit'
+    const message = `${tool.name} does not take these arguments any more, so it was not carried out: ${why}`
+    return { kind: 'tool_changed', message, retryable: false }
+  } catch (error) {
+    log.error({ actionId: row.id, tool: tool.name, error }, 'tool.prepare_failed')
+    const message = `${tool.name} is broken: the arguments could not be checked, so it was not carried out`
+    return { kind: 'broken', message, retryable: true }
+  }
 }
 
 /**
