@@ -192,6 +192,28 @@ atTerminal('a wrong key is an error of the server on the ordinary screen', async
   expect(terminal.output).not.toContain('\u001b[?1049h')
 })
 
+atTerminal('U takes back what was approved here and waits for its agent, and it can be declined then', async () => {
+  const agent = await server.as({ name: 'billing bot', kind: 'agent', agent: 'billing', roles: ['agent'] })
+  const input = { type: 'object', properties: { id: { type: 'string' } } }
+  await agent.post('/api/tools', { name: 'tidy', description: 'Tidies.', input, effect: 'write' })
+  const action: Action = await agent.post('/api/actions', { tool: 'tidy', arguments: { id: 'INV-1' } })
+  using terminal = openTerminal(['inbox'], environment)
+  await terminal.until((screen) => screen.includes('1 waiting for you') && screen.includes('INV-1'))
+  terminal.press('a')
+  await terminal.until((screen) => screen.includes('Approve it?'))
+  terminal.press('y')
+  await terminal.until((screen) => screen.includes('nothing waits for you') && screen.includes('u takes it back'))
+  terminal.press('u')
+  await terminal.until((screen) => screen.includes('1 waiting for you') && screen.includes('It waits again'))
+  expect(await server.admin.get(`/api/actions/${action.id}`)).toMatchObject({ state: 'proposed', revision: 2, revised: { why: 'undone' } })
+  terminal.press('d')
+  await terminal.until((screen) => screen.includes('Reason'))
+  terminal.press('\r')
+  await terminal.until((screen) => screen.includes('is declined'))
+  terminal.press('q')
+  expect(await terminal.exit).toBe(0)
+})
+
 atTerminal('E opens the arguments in an editor, and what was saved is approved with two keys', async () => {
   using folder = temporaryFolder()
   const editor = join(folder.path, 'editor')
