@@ -52,7 +52,7 @@ function Expiry({ action: { expiresAt, extension, state }, nowMs, id }: { action
   return (
     <p id={id} className="cs-expiry" data-soon={leftMs < 60_000}>
       Expires <time dateTime={expiresAt}>{clockText(expiresAt, nowMs)}</time>
-      {leftMs > 0 ? ` (in ${spanText(leftMs)})` : ' (now)'}. It cannot be approved after that.
+      {leftMs > 0 ? ` (in ${spanText(leftMs)})` : ' (now)'}. No approval after that.
       {extension ? ` ${showInvisible(extension.by.name)} extended it.` : null}
     </p>
   )
