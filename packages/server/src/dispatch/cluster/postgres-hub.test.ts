@@ -160,6 +160,21 @@ test('the inbox is told of an action once nothing can appear before it; whoever 
   expect(moved).toEqual(['act_2'])
 })
 
+test('what was committed before a subscription, and may still have something before it, is told without further news', async () => {
+  const { url, at } = await openPlaces(1)
+  const writer = new Client({ connectionString: url })
+  await writer.connect()
+  onTestFinished(() => writer.end())
+  // Its places are before those of every later transaction.
+  await writer.query('begin; select pg_current_xact_id()')
+  await at(0).move('act_1')
+  const told: (number | null)[] = []
+  await at(0).hub.onInbox(({ id }) => told.push(id))
+  expect(told).toEqual([])
+  await writer.query('commit')
+  await expect.poll(() => told.length, WITHIN).toBe(1)
+})
+
 test('a subscription that cannot be put in place fails, and leaves nothing behind', async () => {
   const { at, ids } = await openPlaces(1)
   const { store, hub } = at(0)

@@ -65,7 +65,7 @@ export function createPostgresHub({ store, notices, clock, log }: PostgresHubOpt
   function followInbox(): Feed {
     let early = new Set<number>()
     let lookMs = FIRST_LOOK_MS
-    return createFeed({
+    const feed = createFeed({
       clock,
       begin: () => store.read(events.lastPlace),
       async read(place) {
@@ -88,6 +88,9 @@ export function createPostgresHub({ store, notices, clock, log }: PostgresHubOpt
       },
       onFailure,
     })
+    // It begins before the rows that are not final yet, and no notice comes of those: they were announced already.
+    feed.wake()
+    return feed
   }
 
   function closeInbox(): void {
