@@ -206,10 +206,7 @@ export const Action = z.object({
    * and events; absent while nobody has.
    */
   seenBy: z.array(SeenBy).optional(),
-  /**
-   * When an approved action starts: until then its approval can be taken back, and that of an action which a client carries out until one has
-   * claimed it. Null without a grace period, and in every other state.
-   */
+  /** When an approved action starts. Until then, or until a client claims it, its approval can be taken back. Null without a grace period, and in other states. */
   startsAt: z.string().nullable(),
   /** True while it waits and nobody has decided for as long as policy says (`remind`; five minutes without it). */
   overdue: z.boolean(),

@@ -128,7 +128,7 @@ function offersOf(action: Action, inputs: CardInputs, canDecide: boolean, isEdit
     verify: isUnknown && inputs.onVerify !== undefined && error?.retryable === true,
     resolve: isUnknown && inputs.onResolve !== undefined,
     carryOut: mayStart && executor === 'client' && inputs.onCarryOut !== undefined,
-    // Nothing with a vote was allowed by policy or a grant alone: there, no approval can be taken back.
+    // A client's action without votes was allowed by policy or a grant: there is no approval to take back.
     undo: mayStart && Boolean(executor === 'client' ? action.votes[0] : action.startsAt) && inputs.onUndo !== undefined,
   }
 }

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import {
@@ -11,7 +10,7 @@ import {
   TestPolicyBody,
 } from '@countersign/core'
 import { Command, Option } from 'commander'
-import { type Config, type Environment, loadConfig, requireConfig } from '../config/index.ts'
+import { type Config, decodeUtf8, type Environment, loadConfig, requireConfig } from '../config/index.ts'
 import { type CompiledPolicy, compilePolicy, notesAbout, type PolicyCall, readPolicy } from '../policy/index.ts'
 import type { JsonOutput } from './json-output.ts'
 import { replay } from './policy-replay.ts'
@@ -93,14 +92,12 @@ function readPolicyFile(file: string, config: Config): PolicyDocument {
 }
 
 function readText(file: string): string {
-  let bytes: Buffer
   try {
-    bytes = readFileSync(file)
+    return decodeUtf8(readFileSync(file))
   } catch (cause) {
-    throw new Error(`${file}: cannot be read (${cause instanceof Error && 'code' in cause ? cause.code : cause})`, { cause })
+    if (!(cause instanceof Error)) throw cause
+    throw new Error(`${file}: ${'code' in cause ? `cannot be read (${cause.code})` : cause.message}`, { cause })
   }
-  if (!isUtf8(bytes)) throw new Error(`${file}: is not UTF-8: save it with that encoding`)
-  return bytes.toString('utf8')
 }
 
 async function check(file: string, { config: configFile, json }: CheckFlags, environment: Environment): Promise<void> {

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import { access, readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -6,6 +5,7 @@ import { checkJson } from '@countersign/core'
 import { LineCounter, parseDocument } from 'yaml'
 import { type LineOf, linesOf, refuseRepeatedKeys, yamlProblem } from '../policy/index.ts'
 import { ConfigError } from './config-error.ts'
+import { decodeUtf8 } from './decode-utf8.ts'
 import { importWithFiles } from './named-files.ts'
 
 const CODE = ['.ts', '.mts', '.js', '.mjs']
@@ -84,9 +84,7 @@ export async function readData(file: string): Promise<{ document: unknown; lineO
   const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
     throw fault(file, `cannot be read (${error.code ?? error.message})`, error)
   })
-  // Read all the same, a rule about "Löhne.md" would be one about "L\ufffdhne.md" and never match.
-  if (!isUtf8(bytes)) throw fault(file, 'is not UTF-8: save it with that encoding')
-  const text = bytes.toString('utf8')
+  const text = orFault(file, () => decodeUtf8(bytes))
   // JSON is YAML too, and this parser refuses duplicate keys in both.
   const lineCounter = new LineCounter()
   const parsed = parseDocument(text, { prettyErrors: true, lineCounter, uniqueKeys: false })
@@ -98,7 +96,7 @@ export async function readData(file: string): Promise<{ document: unknown; lineO
   if (extname(file) === '.json' && !isJson(text))
     throw fault(file, 'is not JSON, which has no comments, no commas at an end and quotes around every key and text')
   const checked = checkJson(
-    toData(file, () => parsed.toJS()),
+    orFault(file, () => parsed.toJS()),
     { maxBytes: MAX_BYTES },
   )
   if (checked.ok) return { document: checked.value, lineOf: linesOf(parsed, lineCounter) }
@@ -114,7 +112,7 @@ function isJson(text: string): boolean {
   }
 }
 
-function toData(file: string, read: () => unknown): unknown {
+function orFault<Read>(file: string, read: () => Read): Read {
   try {
     return read()
   } catch (error) {

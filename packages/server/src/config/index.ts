@@ -1,4 +1,5 @@
 export { ConfigError } from './config-error.ts'
+export { decodeUtf8 } from './decode-utf8.ts'
 export { CONFIG_FILE_NAMES, findConfig, requireConfig } from './document.ts'
 export type { Environment } from './environment.ts'
 export { type Config, type ConfiguredAgent, loadConfig, type OpenConfigOptions, openConfig } from './load.ts'

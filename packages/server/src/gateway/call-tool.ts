@@ -124,11 +124,11 @@ async function proposeAndWait(
     const seconds = view.kind === 'elicit' && view.action === 'accept' ? waitSeconds : 0
     return tellAbout(call, await waitUnlessWithdrawn(call, paused.actionId, { decision: seconds, result: PATIENCE_SECONDS }, ctx), false)
   }
-  // Whoever may not call it leaves no open call behind.
+  // Checked first, so that a caller without the right to write leaves no open call behind.
   requireWriter(exchange.caller.principal)
   const startedAt = deps.clock.nowMs()
   const made: GatewayCall = { tool: tool.name, arguments: args, agent: exchange.agent, key: readKey(ctx) }
-  // A repeat is answered about its action, also where the tool takes other arguments since.
+  // A repeated call gets the answer of its action, even when the tool takes other arguments since then.
   const { action, isRepeated } = await deps.openCalls.actionOf(made, exchange.caller).catch((error: unknown) => {
     throw inFull(error, tool, args)
   })
@@ -140,7 +140,7 @@ async function proposeAndWait(
   return tellAbout(call, await waitUnlessWithdrawn(call, action.id, waits, ctx), isRepeated)
 }
 
-/** A refusal of arguments with everything that is wrong with them, under the name that the model knows. Any other error as it is. */
+/** Returns a refusal of arguments with all of their problems and the tool name that the model knows; any other error as it is. */
 function inFull(error: unknown, tool: Tool, args: JsonObject): unknown {
   if (!isCountersignError(error) || error.code !== 'invalid_arguments') return error
   const checked = tool.check(args)

@@ -38,7 +38,7 @@ export interface InboxView {
   read: ReadonlySet<string>
   /** The other people who have had the selected action on their screen, as far as that is known of its digest. */
   seen: { digest: string; by: readonly SeenBy[] } | undefined
-  /** The id of the action that was approved here last, while that may not have started. */
+  /** The id of the action that was approved here last, if its approval can be taken back until it starts. */
   approved: string | undefined
   /** When another action took the place of the selected one, which is gone. A key may still be meant for that. */
   replacedAt: number | undefined

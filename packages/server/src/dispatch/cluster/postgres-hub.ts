@@ -88,7 +88,7 @@ export function createPostgresHub({ store, notices, clock, log }: PostgresHubOpt
       },
       onFailure,
     })
-    // It begins before the rows that are not final yet, and no notice comes of those: they were announced already.
+    // Rows that are not final yet come after its beginning, and their notice came before it: only a read finds them.
     feed.wake()
     return feed
   }

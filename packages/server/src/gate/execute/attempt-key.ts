@@ -1,10 +1,7 @@
 import type { ActionRow } from '../../store/index.ts'
 
-/** The idempotency key of an attempt that is number `attempt` of its action. */
-const attemptKey = (actionId: string, attempt: number): string => `${actionId}.${attempt}`
-
-/** The key of an action whose last attempt is the first one under it. */
-export const keyOfOwn = ({ id, attempt }: Pick<ActionRow, 'id' | 'attempt'>): string => attemptKey(id, attempt)
+/** The idempotency key that is new with attempt number `attempt` of an action. */
+export const attemptKey = (actionId: string, attempt: number): string => `${actionId}.${attempt}`
 
 /**
  * The key of the next attempt. A new one after definite failures only: many services answer a key that they know with the stored failure.

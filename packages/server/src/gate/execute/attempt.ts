@@ -43,7 +43,7 @@ export interface Lost {
   retryAfterMs?: number | undefined
   /** Set where the target accepted the request, so that another send would tell nothing. */
   isAccepted?: true
-  /** Set where the tool's own check refused this send, and would refuse the next one. */
+  /** Set when the tool's own check refused this send: it would refuse the next one, too. */
   isRefusedHere?: true
   /** Set where the process that sent it ended before there was an answer. */
   processEnded?: true

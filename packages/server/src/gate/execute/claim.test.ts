@@ -83,66 +83,6 @@ for (const { database, open } of STORES) {
     expect((await gate.claim(id, {}, asAna)).action.state).toBe('executing')
   })
 
-  test(`${database}: an approved action that no client has claimed is taken back, then declined and redacted; after a claim it is not`, async () => {
-    await using gates = await openTwo()
-    const { here, there } = gates
-    const asBen = { principal: ben }
-    const { id } = await here.approved('unkeyed')
-    await expect(here.decide(id, { verdict: 'decline' }, asBen)).rejects.toMatchObject({ code: 'already_decided' })
-    await expect(here.redact(id, { reason: 'asked' }, asAna)).rejects.toMatchObject({ code: 'illegal_transition' })
-    const undone = await there.undo(id, asBen)
-    expect(undone).toMatchObject({
-      state: 'proposed',
-      revision: 2,
-      votes: [],
-      expiresAt: null,
-      revised: { why: 'undone', by: { name: ben.name } },
-    })
-    expect(await there.undo(id, asBen)).toEqual(undone)
-    await expect(here.claim(id, {}, asAna)).rejects.toMatchObject({ code: 'illegal_transition', extra: { action: { state: 'proposed' } } })
-    const { revision, digest } = undone
-    expect(await here.decide(id, { verdict: 'decline', revision, digest }, asBen)).toMatchObject({ state: 'declined' })
-    expect(await here.redact(id, { reason: 'asked' }, asAna)).toMatchObject({ redactedAt: expect.any(String) })
-
-    const { id: claimed } = await here.approved('unkeyed')
-    await there.claim(claimed, {}, asAna)
-    await expect(here.undo(claimed, asBen)).rejects.toMatchObject({
-      code: 'illegal_transition',
-      message: expect.stringContaining('has started'),
-    })
-    expect(await gates.row(claimed)).toMatchObject({ state: 'executing', revision: 1 })
-  })
-
-  test(`${database}: of a claim and an undo at the same time, one wins: what was taken back is handed out to nobody`, async () => {
-    await using gates = await openTwo()
-    const { here, there } = gates
-    let undone = 0
-    for (let round = 0; round < 12; round++) {
-      const { id } = await here.approved('unkeyed')
-      const both = [() => here.claim(id, {}, asAna), () => there.undo(id, { principal: ben })]
-      const ended = await Promise.allSettled((round % 2 ? both : both.reverse()).map((act) => act()))
-      const refused = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
-      const { state, revision, claimed_by } = await gates.row(id)
-      expect(refused).toMatchObject([{ code: 'illegal_transition', extra: { action: { id } } }])
-      expect([state, revision, claimed_by]).toEqual(state === 'executing' ? ['executing', 1, ana.id] : ['proposed', 2, null])
-      if (state === 'proposed') undone++
-    }
-    expect(undone).toBeGreaterThan(0)
-  })
-
-  test(`${database}: what policy allowed to a client has no approval to take back`, async () => {
-    await using temp = await open()
-    await savePersons(temp.store)
-    const rule = { name: 'r', match: { tool: 'own.keyed' }, verdict: 'allow' } as const
-    const policies = fixedPolicies(compilePolicy({ default: 'ask', rules: [rule] }, 1))
-    const gate = openBareGate(temp.store, [tool('keyed')], 'prc_1', { policies })
-    const { id } = await gate.propose({ tool: 'own.keyed', arguments: {} }, asAna)
-    await expect(gate.undo(id, asAna)).rejects.toMatchObject({
-      code: 'illegal_transition',
-      message: expect.stringContaining('no approval to take back'),
-    })
-  })
-
   test(`${database}: an extension of the deadline between the reading of an action and its approval stays`, async () => {
     await using gates = await openTwo()
     const { id } = await gates.here.propose({ tool: 'own.keyed', arguments: {}, expiresIn: 'PT1H' }, asAna)

@@ -57,7 +57,7 @@ async function claimNow(deps: GateDeps, seen: ActionRow, again: boolean, caller:
   await deps.refreshTool?.(seen.tool)
   const isDecided = seen.executor === 'client' && (seen.state === 'approved' || (again && seen.state === 'failed'))
   const look = isDecided ? await lookBefore(deps, seen) : undefined
-  // Code of others, so not while the database waits.
+  // The check may be slow code of others, so it runs outside the transaction.
   const refused = seen.executor === 'client' ? refusedAsSeen(deps, seen) : undefined
   checkpoint('claim.before_store')
   const claimed = await transactOnce(deps, caller, (context) => takeClaim(deps, context, { seen, look, refused, again }))
@@ -74,7 +74,7 @@ interface Wanted {
   /** The action as it was read before the target was revalidated. */
   seen: ActionRow
   look: Revalidation | undefined
-  /** Set where the tool's own check does not take the arguments any more. */
+  /** The error when the tool's own check refuses the arguments now. */
   refused: ActionErrorView | undefined
   again: boolean
 }
@@ -145,13 +145,13 @@ function* beginFor(
 ): Tx<Started | undefined> {
   const attempt = { key: nextKey(row), runner: null, dueAtMs, cause: { kind: 'claimed', by: context.caller } } as const
   const { state } = row
-  // Looked at as another revision: somebody moved it meanwhile.
+  // Somebody made another revision after this one was read.
   if (seen.revision !== row.revision) return undefined
   if (state === 'outcome_unknown') {
     const begun = yield* beginAttempt(context, row, { ...attempt, version: row.target_version })
     return begun && { begun }
   }
-  // Or in another state.
+  // Somebody moved it after it was read.
   if (!look || seen.state !== state || seen.epoch !== row.epoch) return undefined
   const begun = yield* beginDecided(deps, context, { row: { ...row, state }, look, attempt })
   if (begun && 'because' in begun) throw new ConflictError(row.id)

@@ -34,7 +34,7 @@ export async function release(deps: GateDeps, actionId: string, caller: Caller):
     }
     const context = yield* openSession({ outbox, nowMs, caller }, found)
     const row = actions.isInGrace(found) ? yield* endGrace(context, found) : found
-    // Whoever restored the copy may have written its hold by a clock that is ahead of this one.
+    // The hold of a restored copy has the time of the machine that restored it, whose clock may be ahead of this one.
     const released = isReleased
       ? row
       : yield* instance.releaseAction(row, { released_at: Math.max(nowMs, heldAt), updated_at: Math.max(nowMs, row.updated_at) }, {})

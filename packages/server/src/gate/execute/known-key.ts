@@ -1,6 +1,6 @@
 import { type ActionRow, audit, type Tx } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
-import { keyOfOwn } from './attempt-key.ts'
+import { attemptKey } from './attempt-key.ts'
 import { untilItWorks } from './retry.ts'
 
 /** For so long after its first use a target is trusted to know a key. Many services forget keys after a day, and clocks differ. */
@@ -12,8 +12,8 @@ const KEY_KNOWN_MS = 20 * 3_600_000
  */
 export function* isKeyKnown(row: ActionRow, nowMs: number): Tx<boolean> {
   if (isSurelyKnown(row, nowMs)) return true
-  const isOfThisAttempt = row.idempotency_key === keyOfOwn(row)
-  return isRecent(isOfThisAttempt ? row.started_at : yield* audit.firstWithKey(row), nowMs)
+  const isNewKey = row.idempotency_key === attemptKey(row.id, row.attempt)
+  return isRecent(isNewKey ? row.started_at : yield* audit.firstWithKey(row), nowMs)
 }
 
 /** The same while an attempt is carried out. Undefined when the process stops before the database answers. */

@@ -176,7 +176,7 @@ test('a person settles an unknown outcome, with who, when and how they know', as
   const clock = leapingClock()
   await using gate = await openStill([blind], clock)
   const unknown = await gate.runAttempt('blind')
-  // What is later is dated later, also within one millisecond.
+  // Within the same millisecond, `updatedAt` would be a millisecond later than the time of the resolution.
   clock.leap(1_000)
   const done = await resolveAs(gate, unknown, 'succeeded', 'It is in the books.')
   expect(done).toMatchObject({

@@ -25,7 +25,8 @@ const MAX_ASKED_MS = 30_000
 
 /**
  * Continues after an attempt whose answer was lost. If the target honours the idempotency key and did not say that it accepted the request,
- * the attempt is sent again, while the target can be trusted to know the key. If the tool can check, it is asked. Otherwise the outcome is unknown: people see it, and the server never repeats it.
+ * the attempt is sent again, while the target can be trusted to know the key. If the tool can check, it is asked. Otherwise the outcome is
+ * unknown: people see it, and the server never repeats it.
  * @returns The next attempt, begun; or the end of the action; undefined when the process stops or another process has the action.
  */
 export async function reconcile(deps: GateDeps, row: ActionRow, lost: Lost): Promise<ActionRow | Settled | undefined> {

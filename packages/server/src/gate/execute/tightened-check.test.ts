@@ -17,7 +17,7 @@ const lose = () => {
 }
 
 interface Kind {
-  /** What the code of its check says of the account. Default: it takes it. */
+  /** Returns whether the tool's check accepts an account. Default: it accepts all. */
   takes?: (iban: string) => boolean
   executor?: 'server' | 'client'
   idempotent?: boolean

@@ -23,8 +23,9 @@ export function verifyBinding({ tools }: Pick<GateDeps, 'tools'>, row: ActionRow
 }
 
 /**
- * Asks the tool's own check once more, just before anything is sent: its schema, which the definition covers, does not show what its code
- * checks, and that may refuse since a release what it took when people decided. Returns the error where it does.
+ * Runs the tool's own check once more, just before anything is sent. The hash of the definition covers the schema, but not what the code of the
+ * check refuses, which a release may have tightened after people decided.
+ * @returns The error of arguments that the check refuses now; undefined when it accepts them.
  */
 export function refusedNow({ log }: Pick<GateDeps, 'log'>, tool: Tool, row: ActionRow, args: JsonObject): ActionErrorView | undefined {
   try {

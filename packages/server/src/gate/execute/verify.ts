@@ -18,8 +18,8 @@ import { mayResend, verifyBinding } from './verify-binding.ts'
 
 /**
  * Lets the tool find out about an unknown outcome, because a person said so: sends the attempt again where the target honours its key
- * and can be trusted to know it still, else asks the tool. Asking is a read: the outcome stays unknown until there is an answer that settles it. An answer that does not
- * is noted in `checks`.
+ * and can be trusted to know it still, else asks the tool. Asking is a read: the outcome stays unknown until there is an answer that settles
+ * it. An answer that does not is noted in `checks`.
  * @returns The action: executing, settled, or of unknown outcome still.
  * @throws CountersignError `not_found`, `forbidden`; `illegal_transition` when the outcome is not unknown, or the tool cannot find out.
  */

@@ -300,8 +300,8 @@ async function prepareProposal(deps: GateDeps, input: ProposeInput, who: Who, { 
 }
 
 /**
- * The earlier answer to the same request. Its call may be refused now because it was carried out, or because the tool is gone or takes other
- * arguments since then: whoever is told of that refusal makes another call for what was asked for already.
+ * Returns the first answer to a request with the same idempotency key. The repeat may be refused now because the first call was carried out, or
+ * because the tool is gone or takes other arguments since then. A model that hears of such a refusal corrects the call, and it runs twice.
  */
 const firstAnswer = async ({ store }: GateDeps, { once }: Caller): Promise<ProposedAction | undefined> =>
   once && (await store.read(() => findAnswer<ProposedAction>(once)))

@@ -13,7 +13,7 @@ const pay = (required: string[], name = 'pay') =>
     input: { type: 'object', properties: { to: { type: 'string' }, currency: { type: 'string' } }, required },
   })
 
-/** What later releases made of the tool, and how a call without a key is refused since. */
+/** Changes of the tool in later releases, each with the code by which a new call is refused since then. */
 const RELEASES = [
   { what: 'takes other arguments', tools: [pay(['to', 'currency'])], executor: undefined, refused: 'invalid_arguments' },
   { what: 'is gone', tools: [], executor: undefined, refused: 'not_found' },

@@ -87,7 +87,7 @@ async function passNew(deps: Deps, call: GatewayCall & { expiresIn: string | und
   if (first.state !== 'approved') {
     const row = after === undefined ? undefined : await deps.store.read(() => actions.findAction.first({ id: first.id }))
     if (!row || row.state === first.state) throw notPassed(deps, first)
-    // The key was used before: a clock that was ahead has given an earlier action the later id.
+    // The key was used before, and this is its action: a clock that was ahead gave an earlier action the later id.
     return (await continueEarlier(deps, row, call, caller)) ?? passNew(deps, call, caller, row.id)
   }
   const passed = await pass(deps, first.id, caller)
