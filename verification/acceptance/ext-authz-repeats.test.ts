@@ -20,9 +20,10 @@ test('after the clock was set back, a request passes once with each approval, an
   const { server, ask, clock } = await startGatewayServer()
   const passOnce = async () => {
     expect((await ask('POST', '/refunds', refund)).detail).toContain('Waiting for approval')
-    await decide(server, await waiting(server), { verdict: 'approve' })
+    const { id } = await decide(server, await waiting(server), { verdict: 'approve' })
     expect((await ask('POST', '/refunds', refund)).status).toBe(200)
-    await server.settle()
+    // The result is stored once the gateway has the answer.
+    await expect.poll(async () => (await server.admin.get(`/api/actions/${id}`)).state).toBe('succeeded')
   }
   await passOnce()
   clock.set(clock.nowMs() - 5 * 60_000)
