@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { createParser } from 'eventsource-parser'
 import type { Random } from '../../simulation/random.ts'
@@ -82,8 +81,10 @@ export function openCutReader({ random, urls, path, headers }: CutReaderOptions)
       else response.resume()
     })
     outgoing.on('error', () => undefined)
+    const closed = new Promise((resolve) => outgoing.on('close', resolve))
     outgoing.end()
-    await once(outgoing, 'close')
+    // Not `once`: it throws for a connection that ended before its answer, such as one that `readUpTo` ends.
+    await closed
   }
 
   async function read(): Promise<void> {

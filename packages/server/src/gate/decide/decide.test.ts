@@ -94,7 +94,10 @@ test('of two votes that are needed a person gives one, may change it until the l
   const changed = await it.gate.decide(id, { ...decline, reason: ' Too much. ' }, by(ben))
   expect(changed).toMatchObject({ state: 'proposed', votes: [{ by: { id: ben.id }, verdict: 'decline', reason: 'Too much.' }] })
   expect(changed.votes).toHaveLength(1)
+  // Votes of one millisecond are in the order of their persons' ids.
+  it.pass(1)
   expect(await it.gate.decide(id, approve, by(ana))).toMatchObject({ state: 'proposed' })
+  it.pass(1)
   expect(await it.gate.decide(id, decline, by(cy))).toMatchObject({
     state: 'declined',
     votes: [{ verdict: 'decline' }, { verdict: 'approve' }, { verdict: 'decline' }],
