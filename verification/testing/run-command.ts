@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -18,16 +18,26 @@ export interface CommandResult {
 export const runCommandLine = (args: readonly string[], environment: Record<string, string> = {}): Promise<CommandResult> =>
   runModule([MAIN, ...args], environment)
 
+/** Starts `countersign` with these arguments, for a test that ends it or reads it while it runs. */
+export const spawnCommandLine = (args: readonly string[], environment: Record<string, string> = {}) =>
+  spawnModule([MAIN, ...args], environment)
+
 /** Runs a module of ours in a process of its own. @param args Of Node: the module with its arguments, and what stands before it. */
-export async function runModule(args: readonly string[], environment: Record<string, string> = {}): Promise<CommandResult> {
+export const runModule = (args: readonly string[], environment: Record<string, string> = {}): Promise<CommandResult> =>
+  spawnModule(args, environment).ended
+
+function spawnModule(args: readonly string[], environment: Record<string, string>): { child: ChildProcess; ended: Promise<CommandResult> } {
   const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', ...args], {
     env: { ...COMPILE_CACHE, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const ended = once(child, 'close')
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
-  const [code] = await ended
-  return { code, stdout, stderr }
+  const closed = once(child, 'close')
+  const read = async (): Promise<CommandResult> => {
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+    const [code] = await closed
+    return { code, stdout, stderr }
+  }
+  return { child, ended: read() }
 }
 
 /** The flags that say where the data of a command is. */

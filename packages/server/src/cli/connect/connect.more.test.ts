@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { JsonObject } from '@countersign/core'
 import { expect, onTestFinished, test } from 'vitest'
-import { runCommandLine } from '../../../../../verification/testing/run-command.ts'
+import { runCommandLine, spawnCommandLine } from '../../../../../verification/testing/run-command.ts'
 import { startTestServer, temporaryFolder } from '../../../../../verification/testing/test-server.ts'
 import { HOOK_HOSTS, type HookHost } from '../../coding-agent/index.ts'
 import { HOOK_SHAPES } from '../../hooks/shapes/index.ts'
@@ -156,6 +158,59 @@ test('a folder in the place of the settings file, or a file in the place of thei
   expect(readFileSync(join(home, '.gemini'), 'utf8')).toBe('mine')
   expect(existsSync(join(home, '.countersign'))).toBe(false)
 })
+
+test('a key that cannot be stored is told, and the settings are as they were: hooks without a key would deny every call', async () => {
+  const { home, connect } = await start()
+  const key = (host: HookHost) => join(home, `.countersign/hooks/${host}.key`)
+  write(join(home, FILES.codex), '{"hooks": {}}')
+  const unstored = (host: HookHost, why: string) => ({ code: 1, stdout: expect.any(String), stderr: `countersign: ${key(host)} ${why}\n` })
+
+  writeFileSync(join(home, '.countersign'), 'mine')
+  const where = `cannot be written (ENOTDIR): ${dirname(key('claude'))} has to be a folder`
+  expect(await connect('claude', '--yes')).toEqual(unstored('claude', where))
+  expect(await connect('codex', '--yes')).toEqual(unstored('codex', where))
+  rmSync(join(home, '.countersign'))
+  mkdirSync(key('claude'), { recursive: true })
+  mkdirSync(`${key('codex')}.countersign`)
+  expect(await connect('claude', '--yes')).toEqual(
+    unstored('claude', 'cannot be read (EISDIR): it has to be a file that this user can read'),
+  )
+  expect(await connect('codex', '--yes')).toEqual(
+    unstored('codex', `cannot be written (EISDIR): ${dirname(key('codex'))} has to be a folder that this user can write, with room for it`),
+  )
+  expect([existsSync(join(home, FILES.claude)), existsSync(key('codex'))]).toEqual([false, false])
+  expect(readFileSync(join(home, FILES.codex), 'utf8')).toBe('{"hooks": {}}')
+})
+
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  'a connect that %s ends before its canary was refused puts the settings and the key back',
+  async (signal) => {
+    const { home, environment } = await start()
+    const silent = createServer().listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    onTestFinished(() => void silent.close())
+    const [file, key] = [join(home, FILES.claude), join(home, '.countersign/hooks/claude.key')]
+    write(file, '{"model":"opus"}')
+    write(key, 'cs_before\n')
+    const { child, ended } = spawnCommandLine(['connect', 'claude', '--yes'], {
+      ...environment,
+      COUNTERSIGN_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+    })
+    const [asked] = await once(silent, 'connection')
+    expect([readFileSync(file, 'utf8').includes('PreToolUse'), readFileSync(key, 'utf8')]).toEqual([
+      true,
+      `${environment.COUNTERSIGN_KEY}\n`,
+    ])
+    child.kill(signal)
+    expect(await ended).toMatchObject({
+      code: 130,
+      stderr: 'countersign: stopped before the canary call was refused, so the settings were put back\n',
+    })
+    // The hook ends, too: its server is gone.
+    asked.destroy()
+    expect([readFileSync(file, 'utf8'), readFileSync(key, 'utf8')]).toEqual(['{"model":"opus"}', 'cs_before\n'])
+  },
+)
 
 test('settings that are a link into a folder of dotfiles stay one, with the mode of their file', async () => {
   const { home, connect } = await start()

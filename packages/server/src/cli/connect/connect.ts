@@ -1,6 +1,5 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import type { JsonObject } from '@countersign/core'
 import { Command } from 'commander'
@@ -11,6 +10,7 @@ import { readHost } from '../hook.ts'
 import type { JsonOutput } from '../json-output.ts'
 import { complain, type Out, safeJson, say, sayJson } from '../say.ts'
 import { tryCanary } from './canary.ts'
+import { putInPlace } from './put-in-place.ts'
 import { type Connection, HOST_SETTINGS } from './settings.ts'
 import { changeSettings, type Hooks, NotPlainJson, showChange, writeSettings } from './settings-file.ts'
 
@@ -39,7 +39,8 @@ Examples:
   COUNTERSIGN_KEY=… countersign connect claude
   countersign connect claude --undo
 
-Exit code: 0 when it is connected and the canary was refused, or undone. 1 when nothing was changed.`
+Exit code: 0 when it is connected and the canary was refused, or undone. 1 when nothing was changed, 130 when a signal stopped it and it was put
+back.`
 
 /** `countersign connect`: puts the hooks of a coding agent in place, and proves them. */
 export const connectCommand = (environment: Environment): Command =>
@@ -109,17 +110,15 @@ async function connect(host: HookHost, flags: ConnectFlags, environment: Environ
     say(`${file}:`, out)
     for (const line of showChange(change)) say(line, out)
     if (!flags.yes && !(await agrees(out))) return { ...unchanged, isDone: false }
-    writeSettings(file, change.after)
   }
   if (flags.undo) {
+    if (hasChanged) writeSettings(file, change.after)
     say(`${HOST_NAMES[host]} no longer asks Countersign.`, out)
     return { file, isDone: true, isConnected: false, hasChanged }
   }
-  const putKeyBack = flags.direct ? () => {} : storeKey(host, flags, environment)
-  const problem = await tryCanary(host, file, environment)
+  const key = keyToStore(host, flags, environment)
+  const problem = await putInPlace({ file, change, key, prove: () => tryCanary(host, file, environment) })
   if (problem !== undefined) {
-    writeSettings(file, change.before)
-    putKeyBack()
     say(`The hook does not work, so the settings were put back: ${problem}`, out)
     return { ...unchanged, isDone: false, problem }
   }
@@ -177,18 +176,10 @@ function keyFileOf(host: HookHost, { keyFile }: ConnectFlags, environment: Envir
   return given === undefined ? join(environment.HOME ?? homedir(), '.countersign', 'hooks', `${host}.key`) : resolve(given)
 }
 
-/** Stores the key of the environment for the hook. @returns Puts back what was there. */
-function storeKey(host: HookHost, flags: ConnectFlags, environment: Environment): () => void {
-  if (flags.keyFile !== undefined || environment.COUNTERSIGN_KEY_FILE !== undefined) return () => {}
-  const file = keyFileOf(host, flags, environment)
-  const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined
-  const write = (key: string) => {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    writeFileSync(file, key, { mode: 0o600 })
-    chmodSync(file, 0o600)
-  }
-  write(`${environment.COUNTERSIGN_KEY?.trim()}\n`)
-  return () => (before === undefined ? rmSync(file) : write(before))
+/** The key of the environment, where the hook has to find it in a file. */
+function keyToStore(host: HookHost, flags: ConnectFlags, environment: Environment): { file: string; text: string } | undefined {
+  if (flags.direct || flags.keyFile !== undefined || environment.COUNTERSIGN_KEY_FILE !== undefined) return undefined
+  return { file: keyFileOf(host, flags, environment), text: `${environment.COUNTERSIGN_KEY?.trim()}\n` }
 }
 
 /** How this very program is started again. */

@@ -33,7 +33,7 @@ export class NotPlainJson extends Error {}
  * @throws NotPlainJson
  */
 export function changeSettings(file: string, host: HookHost, empty: JsonObject, hooks: Hooks | undefined): SettingsChange {
-  const before = existsSync(file) ? read(file) : undefined
+  const before = existsSync(file) ? readWhole(file) : undefined
   const settings = before === undefined || before.trim() === '' ? empty : parse(before)
   if (settings === undefined) {
     const byHand =
@@ -61,7 +61,8 @@ export function changeSettings(file: string, host: HookHost, empty: JsonObject, 
   return { before, after: isEmpty ? undefined : `${JSON.stringify(after, null, 2)}\n` }
 }
 
-function read(file: string): string {
+/** @throws Error with a sentence that names the file. */
+export function readWhole(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
@@ -83,23 +84,41 @@ function parse(text: string): JsonObject | undefined {
 /** Where the content of the file is: settings are often a link into a folder of dotfiles, and have to stay one. */
 const placeOf = (file: string): string => (existsSync(file) && lstatSync(file).isSymbolicLink() ? realpathSync(file) : file)
 
-/** Writes the file at once and whole, readable by its owner only where it is new. */
-export function writeSettings(file: string, text: string | undefined): void {
+/**
+ * Writes the file at once and whole, or removes it. A new one can be read by its owner only; a secret always, and its folder too.
+ * @throws Error with a sentence that names the file, which is as it was.
+ */
+export function writeSettings(file: string, text: string | undefined, { isSecret = false } = {}): void {
   if (text === undefined) {
     rmSync(file, { force: true })
     return
   }
+  const refuse = (cause: unknown, advice: string): never => {
+    throw new Error(`${file} cannot be written (${codeOf(cause)}): ${advice}`, { cause })
+  }
   try {
-    mkdirSync(dirname(file), { recursive: true })
+    mkdirSync(dirname(file), { recursive: true, ...(isSecret && { mode: 0o700 }) })
   } catch (cause) {
-    throw new Error(`${file} cannot be written (${codeOf(cause)}): ${dirname(file)} has to be a folder`, { cause })
+    refuse(cause, `${dirname(file)} has to be a folder`)
   }
   const place = placeOf(file)
-  const mode = statSync(place, { throwIfNoEntry: false })?.mode ?? 0o600
   const draft = `${place}.countersign`
-  writeFileSync(draft, text, { mode: 0o600 })
-  chmodSync(draft, mode & 0o777)
-  renameSync(draft, place)
+  try {
+    const mode = isSecret ? 0o600 : (statSync(place, { throwIfNoEntry: false })?.mode ?? 0o600)
+    writeFileSync(draft, text, { mode: 0o600 })
+    chmodSync(draft, mode & 0o777)
+    renameSync(draft, place)
+  } catch (cause) {
+    removeDraft(draft)
+    refuse(cause, `${dirname(place)} has to be a folder that this user can write, with room for it`)
+  }
+}
+
+/** A folder of that name is not ours. */
+function removeDraft(draft: string): void {
+  try {
+    rmSync(draft, { force: true })
+  } catch {}
 }
 
 /** The lines that differ, with those around them. */
