@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createKey, drawKey } from '../../packages/server/src/identity/keys.ts'
 import { openBeside } from '../../packages/server/src/store/index.ts'
-import { databaseFlags, runCommandLine } from '../testing/run-command.ts'
+import { databaseFlags, runCommandLine, spawnCommandLine } from '../testing/run-command.ts'
 import { signInWithKey } from '../testing/sign-in.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
@@ -279,4 +279,35 @@ test('a key command on a folder without a database makes none, except for a new 
   const said = `There was no database in ${data}: it was made. Servers with other data do not know this key.`
   expect(await command(...create)).toMatchObject({ code: 0, stderr: expect.stringContaining(said) })
   expect((await command(...create)).stderr).not.toContain('There was no database')
+})
+
+const FULL = '/dev/full'
+
+test.skipIf(!existsSync(FULL))('a key that cannot be printed, as on a full disk, is revoked again: nobody has its secret', async () => {
+  await using server = await startTestServer(talk)
+  const where = databaseFlags(server.database, server.dataDir)
+  const full = openSync(FULL, 'w')
+  try {
+    for (const flags of [[], ['--json']]) {
+      const { ended } = spawnCommandLine(
+        ['key', 'create', '--name', 'full', '--kind', 'agent', '--role', 'agent', ...flags, ...where],
+        {},
+        full,
+      )
+      const { code, stderr } = await ended
+      const [newest] = (await server.admin.get('/api/keys')).items
+      expect(newest).toMatchObject({ name: 'full', revokedAt: expect.any(String) })
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: `${[
+          'the output cannot be written: ENOSPC: no space left on device, write',
+          `the key could not be printed, so ${newest.id} was revoked again`,
+        ]
+          .map((line) => `countersign: ${line}\n`)
+          .join('')}`,
+      })
+    }
+  } finally {
+    closeSync(full)
+  }
 })

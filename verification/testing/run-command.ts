@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { Database } from '../../packages/server/src/store/index.ts'
@@ -18,22 +19,27 @@ export interface CommandResult {
 export const runCommandLine = (args: readonly string[], environment: Record<string, string> = {}): Promise<CommandResult> =>
   runModule([MAIN, ...args], environment)
 
-/** Starts `countersign` with these arguments, for a test that ends it or reads it while it runs. */
-export const spawnCommandLine = (args: readonly string[], environment: Record<string, string> = {}) =>
-  spawnModule([MAIN, ...args], environment)
+/** Starts `countersign` with these arguments, for a test that ends it. @param stdout Where its output goes instead of into the result. */
+export const spawnCommandLine = (args: readonly string[], environment: Record<string, string> = {}, stdout?: number) =>
+  spawnModule([MAIN, ...args], environment, stdout)
 
 /** Runs a module of ours in a process of its own. @param args Of Node: the module with its arguments, and what stands before it. */
 export const runModule = (args: readonly string[], environment: Record<string, string> = {}): Promise<CommandResult> =>
   spawnModule(args, environment).ended
 
-function spawnModule(args: readonly string[], environment: Record<string, string>): { child: ChildProcess; ended: Promise<CommandResult> } {
+function spawnModule(
+  args: readonly string[],
+  environment: Record<string, string>,
+  output: number | 'pipe' = 'pipe',
+): { child: ChildProcess; ended: Promise<CommandResult> } {
   const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', ...args], {
     env: { ...COMPILE_CACHE, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', output, 'pipe'],
   })
+  const textOf = (stream: Readable | null) => (stream ? text(stream) : '')
   const closed = once(child, 'close')
   const read = async (): Promise<CommandResult> => {
-    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+    const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)])
     const [code] = await closed
     return { code, stdout, stderr }
   }

@@ -8,7 +8,7 @@ import { databaseFile, openBeside, requireExisting, type Store } from '../store/
 import type { JsonOutput } from './json-output.ts'
 import { requireKnownRoles } from './key-roles.ts'
 import { type DataFlags, withDataFlags } from './options.ts'
-import { say, sayJson } from './say.ts'
+import { safeJson, say, sayJson } from './say.ts'
 
 interface KeyFlags extends DataFlags {
   json?: true
@@ -30,7 +30,9 @@ const HELP = `
 Works on the data itself, so it needs no key: whoever can read the data folder or the database may give out keys. Servers may run
 meanwhile; a key is good, and a revoked one ends, at once in all of them.`
 
-const EXIT_HELP = '\nExit code: 0 when it is done, 1 when something went wrong; then no key was made or changed.'
+const EXIT_HELP = '\nExit code: 0 when it is done, 1 when something went wrong; then no key was changed, unless only the output was lost.'
+const CREATE_EXIT_HELP =
+  '\nExit code: 0 when it is done, 1 when something went wrong; then no key was made, or it was revoked because nobody got it.'
 
 /** `countersign key`: creates, lists and revokes keys, directly on the data. */
 export const keyCommand = (environment: Environment): Command =>
@@ -38,7 +40,7 @@ export const keyCommand = (environment: Environment): Command =>
     .description('create, list and revoke keys')
     .addHelpText('after', HELP)
     .addCommand(
-      withFlags(new Command('create').description('create a key, which is shown only once'))
+      withFlags(new Command('create').description('create a key, which is shown only once'), CREATE_EXIT_HELP)
         .requiredOption('--name <name>', 'what it is for')
         .requiredOption('--kind <kind>', 'the kind of its holder: person, agent or service')
         .option(
@@ -76,7 +78,7 @@ export const keyCommand = (environment: Environment): Command =>
         .action((id: string, flags: KeyFlags) => onStore(flags, environment, (store) => revoke(store, id, flags))),
     )
 
-const withFlags = (command: Command): Command => withDataFlags(command).addHelpText('after', EXIT_HELP)
+const withFlags = (command: Command, exitHelp = EXIT_HELP): Command => withDataFlags(command).addHelpText('after', exitHelp)
 
 /** @param onMissing Called where there is no database yet; default: throws. */
 async function onStore(
@@ -139,10 +141,22 @@ function readFlags({ name, kind, role, scope, embedRole, expiresIn, person, prin
 async function create(store: Store, body: CreateKeyBody, { json }: CreateFlags): Promise<void> {
   const key = drawKey()
   const made = await store.transact((outbox) => createKey({ outbox, by: null, nowMs: Date.now() }, body, key))
-  if (json) return void sayJson({ key, ...made } satisfies JsonOutput<'key create'>)
-  say(key)
+  const text = json ? safeJson({ key, ...made } satisfies JsonOutput<'key create'>) : key
+  if (!(await isPrinted(`${text}\n`))) {
+    // Nobody can use it, and a script that repeats the command would leave one more each time.
+    await store
+      .transact((outbox) => revokeKey(outbox, made.id, null, Date.now()))
+      .catch((cause: Error) => {
+        throw new Error(`the key could not be printed, and ${made.id} not be revoked: ${cause.message}. Revoke it`, { cause })
+      })
+    throw new Error(`the key could not be printed, so ${made.id} was revoked again`)
+  }
+  if (json) return
   note(`It is shown only once. Key ${made.id} of ${made.principal.name} (${made.principal.id}), ${untilOf(made)}.`)
 }
+
+/** Waits until the output took a text. @returns False when it is lost. */
+const isPrinted = (text: string): Promise<boolean> => new Promise((resolve) => process.stdout.write(text, (error) => resolve(!error)))
 
 /** The command line has no signed-in person who could own an agent. */
 const defaultOwner = (kind: string): null | undefined => (kind === 'person' ? undefined : null)
