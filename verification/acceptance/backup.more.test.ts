@@ -99,7 +99,10 @@ onBoth('a backup under traffic holds every decision that was answered before it 
   expect(statSync(file).mode & 0o777).toBe(0o600)
 
   const place = await newPlace()
-  expect(await runCommandLine(['restore', file, ...place.flags])).toMatchObject({ code: 0, stderr: PROGRESS })
+  expect(await runCommandLine(['restore', file, ...place.flags])).toMatchObject({
+    ...{ code: 0, stderr: PROGRESS },
+    stdout: expect.stringContaining(`Restored into ${isPostgres ? 'the Postgres database' : place.dataDir}: events up to 20`),
+  })
   const states = await statesIn(place)
   expect(states.get(waiting.id)).toBe('proposed')
   expect(before.filter((id) => !states.has(id) || states.get(id) === 'proposed')).toEqual([])

@@ -59,7 +59,8 @@ export const restoreCommand = (environment: Environment): Command =>
       const { summary, movedTo } = await restoreDatabase(database, file, options)
       if (json) return void sayJson({ file, movedTo: movedTo ?? null, ...jsonOf(summary) } satisfies JsonOutput<'restore'>)
       if (movedTo !== undefined) say(`The database that was there is now in ${movedTo}.`)
-      say(`Restored ${inWords(summary)}.`)
+      const place = database.kind === 'postgres' ? 'the Postgres database' : database.dataDir
+      say(`Restored into ${place}: ${inWords(summary)}.`)
       say('Later events are not in it: check the approved actions before you allow their execution.')
     })
 

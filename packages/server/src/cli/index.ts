@@ -50,9 +50,24 @@ const describeProgram = (): Command =>
 /** Commands whose errors have an advice of their own. */
 const OWN_HINT = ['mcp']
 
+/**
+ * Lets no option take another one for its value, as commander does: `restore FILE --data --force` would restore into a new folder `--force`,
+ * beside the database that was meant.
+ */
+function refuseOptionsAsValues(command: Command): void {
+  const own = new Set(['--help', '-h', ...command.options.flatMap(({ long, short }) => [long, short])])
+  for (const option of command.options.filter(({ required }) => required))
+    command.on(`option:${option.name()}`, (value: string) => {
+      const [name = ''] = value.split('=')
+      const why = value === '--' ? '-- ends the options' : own.has(name) ? `${name} is an option itself` : undefined
+      if (why) command.error(`error: option '${option.flags}' argument missing: ${why}`, { code: 'commander.optionMissingArgument' })
+    })
+}
+
 /** Lets an error about arguments name the help of its command: the setting of the program is only for its own. */
 function withHint(command: Command, name = `countersign ${command.name()}`): Command {
   for (const part of command.commands) withHint(part, `${name} ${part.name()}`)
+  refuseOptionsAsValues(command)
   return OWN_HINT.includes(command.name()) ? command : command.showHelpAfterError(`(${name} --help has the arguments and options)`)
 }
 
