@@ -6,6 +6,7 @@ import { LineCounter, parseDocument } from 'yaml'
 import { type LineOf, linesOf, refuseRepeatedKeys, yamlProblem } from '../policy/index.ts'
 import { ConfigError } from './config-error.ts'
 import { decodeUtf8 } from './decode-utf8.ts'
+import { placeOfFault } from './fault-place.ts'
 import { importWithFiles } from './named-files.ts'
 
 const CODE = ['.ts', '.mts', '.js', '.mjs']
@@ -63,10 +64,14 @@ export async function readConfigFile(file: string): Promise<ReadConfig> {
 }
 
 async function readModule(file: string): Promise<ReadConfig> {
-  const { module, files } = await importWithFiles(pathToFileURL(file).href).catch((error: unknown) => {
+  let last: string | undefined
+  const onLoad = (url: string) => {
+    last = url
+  }
+  const { module, files } = await importWithFiles(pathToFileURL(file).href, onLoad).catch((error: unknown) => {
     if (isModuleReadAsCommonJs(error))
       throw fault(file, 'cannot be loaded as CommonJS: run npm pkg set type=module in the folder of its package.json', error)
-    const where = isPackageMissing(error) ? '; install it in the folder of this file' : ''
+    const where = isPackageMissing(error) ? '; install it in the folder of this file' : placeOfFault(error, file, last)
     throw fault(file, `cannot be loaded: ${error instanceof Error ? error.message : String(error)}${where}`, error)
   })
   if (typeof module === 'object' && module !== null && 'default' in module) return { document: module.default, files: [file, ...files] }

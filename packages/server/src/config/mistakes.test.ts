@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runModule } from '../../../../verification/testing/run-command.ts'
 import { loadConfig } from './index.ts'
 import { folderWith, messageOf } from './testing/config-files.ts'
 
@@ -27,7 +28,7 @@ test('a file that cannot be read, parsed or used is named', async () => {
   expect(await message('colon.yaml')).toMatch(/^colon\.yaml: line 3: .*; a text that contains ": " needs quotes$/)
   expect(await message('proto.json')).toMatch(/^proto\.json: the key "__proto__" is not allowed/)
   expect(await message('none.ts')).toMatch(/^none\.ts: has no default export/)
-  expect(await message('throws.ts')).toBe('throws.ts: cannot be loaded: no luck')
+  expect(await message('throws.ts')).toBe('throws.ts: cannot be loaded: no luck, at throws.ts:1')
   expect(await message('without.ts')).toMatch(
     /^without\.ts: cannot be loaded: Cannot find package .*; install it in the folder of this file$/,
   )
@@ -35,6 +36,46 @@ test('a file that cannot be read, parsed or used is named', async () => {
   expect(await message('main.yaml')).toBe('policy.yaml: line 1: default: must be one of "ask", "deny"')
   expect(await message('lost.yaml')).toBe('nowhere.yaml: cannot be read (ENOENT)')
 })
+
+test('a fault in a module is told with the file that it is in and its line, whichever file imports it', async () => {
+  const faults = {
+    'comma.ts': ['export const bank = {\n  a: ,\n}\n', 'Expression expected, at comma.ts:2'],
+    'with space.ts': ['\nenum A { b }\n', 'TypeScript enum is not supported in strip-only mode, at with space.ts:2'],
+    'name.ts': ['const read = () => fo.bar\n\nread()\n', 'fo is not defined, at name.ts:1'],
+    'waits.ts': ['await null\n\nthrow new Error("like file:///x.ts:7")', 'like file:///x.ts:7, at waits.ts:3'],
+    'old.cjs': ['\nthrow new Error("no luck")\n', 'no luck, at old.cjs:2'],
+    'lacks.ts': [
+      '\nimport { nothing } from "./right.ts"\n',
+      "The requested module './right.ts' does not provide an export named 'nothing', at lacks.ts:2",
+    ],
+    // The compiler of Node tells no line.
+    'twice.ts': ['export const a = 1\nconst a = 2\n', "Identifier 'a' has already been declared, in twice.ts"],
+    'text.ts': ['throw "no luck"\n', 'no luck'],
+    'calls.ts': ['import { check } from "checks"\n\ncheck()\n', 'refused, at calls.ts:3'],
+  } as const
+  const folder = await folderWith({ 'right.ts': '', ...Object.fromEntries(Object.entries(faults).map(([name, [text]]) => [name, text])) })
+  const installed = join(folder, 'node_modules/checks')
+  mkdirSync(installed, { recursive: true })
+  writeFileSync(join(installed, 'package.json'), '{"type":"module","exports":"./index.js"}')
+  writeFileSync(join(installed, 'index.js'), 'export const check = () => {\n  throw new Error("refused")\n}\n')
+  const names = Object.keys(faults).map((name) => `imports ${name}.ts`)
+  for (const [index, name] of Object.keys(faults).entries())
+    writeFileSync(join(folder, names[index] ?? ''), `import "./right.ts"\nimport "./${name}"\nexport default {}\n`)
+  const messages = await messagesInNode(names.map((name) => join(folder, name)))
+  for (const [index, [, told]] of Object.values(faults).entries())
+    expect(messages[index]).toBe(`${names[index]}: cannot be loaded: ${told}`)
+})
+
+/** A test runner compiles modules with a compiler of its own. */
+async function messagesInNode(files: readonly string[]): Promise<string[]> {
+  const load = `const { loadConfig } = await import(${JSON.stringify(new URL('index.ts', import.meta.url).href)})
+    const messages = []
+    for (const file of ${JSON.stringify(files)}) messages.push(await loadConfig(file, {}).then(() => 'it loaded', ({ message }) => message))
+    console.log(JSON.stringify(messages))`
+  const { stdout, stderr } = await runModule(['--input-type=module', '--eval', load])
+  expect(stderr).toBe('')
+  return JSON.parse(stdout)
+}
 
 test('a file that is not UTF-8 is refused: a rule about a name with an umlaut would never match', async () => {
   const policy = 'rules:\n  - { name: no payroll, match: { tool: writeFile, when: args.path == "Löhne.md" }, verdict: deny }\n'

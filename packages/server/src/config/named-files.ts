@@ -48,11 +48,15 @@ function isFile(path: string): boolean {
   }
 }
 
-/** Returns the result of an import, and the files that were loaded for it, without those of installed packages. */
-export async function importWithFiles(url: string): Promise<{ module: unknown; files: string[] }> {
+/**
+ * Returns the result of an import, and the files that were loaded for it, without those of installed packages.
+ * @param onLoad Is told the address of each module before it is compiled.
+ */
+export async function importWithFiles(url: string, onLoad: (url: string) => void): Promise<{ module: unknown; files: string[] }> {
   const files = new Set<string>()
   const hooks = registerHooks({
     load(loaded, context, nextLoad) {
+      onLoad(loaded)
       const [bare = ''] = loaded.split(/[?#]/)
       if (bare.startsWith('file:') && !bare.includes('/node_modules/')) files.add(fileURLToPath(bare))
       return nextLoad(loaded, context)
