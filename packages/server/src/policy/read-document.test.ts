@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { parseDocument } from 'yaml'
+import { LineCounter, parseDocument, visit } from 'yaml'
 import { cpuTimeMs } from '../../../../verification/testing/cpu-time.ts'
 import { checkPolicy } from './read-document.ts'
+import { linesOf } from './yaml-lines.ts'
 
 const world = { tools: { mayFit: () => true, all: () => [] }, agents: [] }
 const problemsOf = (text: string) => checkPolicy(text, world).problems.map(({ message }) => message)
@@ -32,15 +33,73 @@ test('a key that is written as an alias is there twice where its value is', () =
   expect(checkPolicy(again, world)).toMatchObject({ problems: [], document: { rules: [{}, { verdict: 'deny' }] } })
 })
 
+/** A line for each number. */
+const numbered = (count: number, line: (n: number) => string) => Array.from({ length: count }, (_, n) => line(n)).join('\n')
+
 test('a text with very many keys, aliases or faults does not hold up the server', () => {
-  const numbered = (line: (n: number) => string) => Array.from({ length: 50_000 }, (_, n) => line(n)).join('\n')
   const startedAt = cpuTimeMs()
-  expect(problemsOf(`${numbered((n) => `k${n}: 1`)}\nk7: 1`)).toEqual(['line 50001: Map keys must be unique'])
-  expect(problemsOf(numbered((n) => `- &a${n} 1\n- *a${n}`))).toEqual(['has more than 1,000 aliases, such as *name'])
-  expect(problemsOf(numbered((n) => `&a${n} k${n}: { *a${n} : 1 }`))).toEqual(['has more than 1,000 aliases, such as *name'])
-  expect(problemsOf('&a '.repeat(260_000))).toEqual(['line 1: A node can have at most one anchor'])
-  // With each key compared to all others it is more than 30 s, and so it is with the whole line in each fault.
-  expect(cpuTimeMs() - startedAt).toBeLessThan(15_000)
+  expect(problemsOf(`${numbered(33_000, (n) => `k${n}: 1`)}\nk7: 1`)).toEqual(['line 33001: Map keys must be unique'])
+  expect(problemsOf(numbered(19_000, (n) => `- &a${n} 1\n- *a${n}`))).toEqual(['has more than 1,000 aliases, such as *name'])
+  expect(problemsOf(numbered(12_000, (n) => `&a${n} k${n}: { *a${n} : 1 }`))).toEqual(['has more than 1,000 aliases, such as *name'])
+  expect(problemsOf('&a '.repeat(99_000))).toEqual(['line 1: A node can have at most one anchor'])
+  // With each key compared to all others it is more than 10 s, and more than 5 s with the whole line in each fault.
+  expect(cpuTimeMs() - startedAt).toBeLessThan(6_000)
+})
+
+test('a text with more parts than any policy has is refused before it is parsed', () => {
+  const problem = 'has more than 100,000 parts: names, values, and marks such as : and {'
+  expect(problemsOf('{a}'.repeat(133_333))).toEqual([problem])
+  expect(problemsOf(`[${','.repeat(399_999)}`)).toEqual([problem])
+  expect(problemsOf(']'.repeat(100_001))).toEqual([problem])
+  expect(problemsOf(']'.repeat(100_000))).toEqual([expect.stringContaining('line 1: Unexpected flow-seq-end token')])
+  // Comments, blank lines and white space are none.
+  expect(problemsOf(`${'# why\n\n'.repeat(55_000)}rules: []`)).toEqual([])
+})
+
+test('a policy as large as one may be, with everything in its rules, is read', () => {
+  const rule = (n: number) => `- name: rule ${n}
+  match: { tool: 'shop.*', effect: write, agent: desk, when: 'args.amount > ${n} && agent.name == "desk"' }
+  verdict: ask
+  requires: { quorum: 2, declineQuorum: 1, roles: [finance, legal], notRequester: true, grace: PT10S }
+  expires: PT4H
+  extend: PT1H
+  remind: PT30M
+  escalate: { after: PT2H, roles: [lead] }
+  risk: high`
+  const text = `default: deny\nrules:\n${numbered(700, rule)}`
+  const anyAgent = { ...world, agents: ['desk'] }
+  for (const given of [text, JSON.stringify(checkPolicy(text, anyAgent).document)]) {
+    expect(checkPolicy(given, anyAgent)).toMatchObject({ problems: [], document: { rules: { length: 700 } } })
+  }
+})
+
+test('errors made after a policy was read tell again where they were made', () => {
+  problemsOf('{a}{b}')
+  problemsOf(']')
+  expect(new Error('x').stack).toContain('read-document.test.ts')
+})
+
+test('the lines of very many faults cost one look at each key', () => {
+  const counter = new LineCounter()
+  const document = parseDocument(`- &a { ${numbered(500, (n) => `  k${n}: 1,`)} }\n${'- *a\n'.repeat(100)}`, { lineCounter: counter })
+  let looks = 0
+  visit(document, {
+    Pair(_, pair) {
+      const { key } = pair
+      Object.defineProperty(pair, 'key', {
+        get() {
+          looks++
+          return key
+        },
+      })
+    },
+  })
+  const lineOf = linesOf(document, counter)
+  for (let entry = 0; entry <= 100; entry++) {
+    for (let key = 0; key < 500; key++) expect(lineOf([entry, `k${key}`])).toBe(key + 1)
+  }
+  // Every pair that is found is asked for its place; with a search from the first key on it is 38 million.
+  expect(looks).toBeLessThan(250_000)
 })
 
 test('an alias stands for the value of its anchor', () => {

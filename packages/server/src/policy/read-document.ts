@@ -1,9 +1,9 @@
 import { CountersignError, checkJson, PolicyDocument } from '@countersign/core'
 import type { SetupProblem } from '@countersign/toolkit'
 import { dotted, listKnownKeys, zodFindings } from '@countersign/toolkit/internal'
-import { LineCounter, parseDocument } from 'yaml'
+import { LineCounter } from 'yaml'
 import { findPolicyProblems, type PolicyProblem, type PolicyWorld } from './problems.ts'
-import { refuseRepeatedKeys, tooManyAliases } from './yaml-limits.ts'
+import { parseWithManyFaults, refuseRepeatedKeys, tooManyAliases, tooManyParts } from './yaml-limits.ts'
 import { type LineOf, linesOf } from './yaml-lines.ts'
 import { yamlProblem } from './yaml-problem.ts'
 
@@ -49,9 +49,10 @@ type ReadText = { data: unknown; lineOf?: LineOf } | { problem: string }
 
 /** Parses JSON as YAML, too, so that duplicate keys are refused in both. */
 function readText(text: string): ReadText {
+  const tooLong = tooManyParts(text)
+  if (tooLong !== undefined) return { problem: tooLong }
   const lineCounter = new LineCounter()
-  // A pretty error shows its line, which costs as much as the line is long: the errors of one long line would hold up the server.
-  const document = parseDocument(text, { prettyErrors: false, lineCounter, uniqueKeys: false })
+  const document = parseWithManyFaults(text, lineCounter)
   refuseRepeatedKeys(document)
   const wrong = yamlProblem(document, lineCounter) ?? tooManyAliases(document)
   if (wrong !== undefined) return { problem: wrong }

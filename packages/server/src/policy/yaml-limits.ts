@@ -1,11 +1,53 @@
-import { type Document, isAlias, isNode, isScalar, visit, YAMLParseError } from 'yaml'
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isNode,
+  isScalar,
+  Lexer,
+  type LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+  YAMLParseError,
+} from 'yaml'
+
+/**
+ * Parses a text without the parser's own check of keys, which {@link refuseRepeatedKeys} replaces, and without pretty errors: one shows its
+ * line, which costs as much as the line is long. Nor does an error find out where in this program it was made, which takes longer than the
+ * parsing: a text of faults makes hundreds of thousands.
+ */
+export function parseWithManyFaults(text: string, lineCounter: LineCounter): Document.Parsed {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return parseDocument(text, { prettyErrors: false, lineCounter, uniqueKeys: false })
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
+/** As many as 1,000 rules have, with 100 names, values and marks each. The 20,000 values of a body in JSON are fewer. */
+const MAX_PARTS = 100_000
+/** Begins white space, a comment, and what the lexer adds. */
+const NO_PART = /^[ \t\r\n#\ufeff\x02\x18\x1f]/
+
+/** Returns the problem of a text that takes long to parse: the time depends on its parts more than on its characters. */
+export function tooManyParts(text: string): string | undefined {
+  let count = 0
+  for (const lexeme of new Lexer().lex(text)) {
+    if (!NO_PART.test(lexeme) && ++count > MAX_PARTS)
+      return `has more than ${MAX_PARTS.toLocaleString('en')} parts: names, values, and marks such as : and {`
+  }
+  return undefined
+}
 
 /**
  * Adds an error for the first key that a map has twice, to a document that was parsed with `uniqueKeys: false`. The parser's own check
  * compares each key with all before it: 60,000 keys, which fit into a request, would hold up the server for a minute.
  */
 export function refuseRepeatedKeys(document: Document.Parsed): void {
-  const aliases = aliasesAsKeys(document)
+  const aliases = resolveAliases(document)
   let first: readonly [start: number, end: number] | undefined
   visit(document, {
     Map(_, { items }) {
@@ -33,16 +75,16 @@ export function refuseRepeatedKeys(document: Document.Parsed): void {
   document.errors.splice(later < 0 ? document.errors.length : later, 0, error)
 }
 
-/** Returns what each alias stands for that is a key. The library would look through all anchors for each of them. */
-function aliasesAsKeys(document: Document.Parsed): ReadonlyMap<unknown, unknown> {
-  const anchors = new Map<string, unknown>()
-  const found = new Map<unknown, unknown>()
+/** Returns what each alias stands for. The library would look through all anchors for each of them. */
+export function resolveAliases(document: Document.Parsed): ReadonlyMap<Alias, Node | undefined> {
+  const anchors = new Map<string, Node>()
+  const found = new Map<Alias, Node | undefined>()
   visit(document, {
     Value(_, node) {
       if (node.anchor !== undefined) anchors.set(node.anchor, node)
     },
-    Alias(place, alias) {
-      if (place === 'key') found.set(alias, anchors.get(alias.source))
+    Alias(_, alias) {
+      found.set(alias, anchors.get(alias.source))
     },
   })
   return found
