@@ -77,6 +77,8 @@ const seesAnd =
     return may(who, what) ? 'in' : 'out'
   }
 const decides = seesAnd((who, what) => has(WHAT[what].decides, who))
+/** It decides nothing, and the action may wait for a role that nobody has any more. */
+const looksAgain = seesAnd((who, what) => who === 'admin' || has(WHAT[what].decides, who))
 /** A message makes the agent act for the session's owner, so only the owner and participants may write, not even an admin. */
 const writesIn = seesAnd((who, what) => has(WRITES, who) && (what === 'own' || what === 'ofAgent'))
 const stops = seesAnd((who) => has(WRITES, who))
@@ -90,7 +92,7 @@ const assigns = seesAnd(
 )
 /** A person's own inbox: programs and read-only keys have none, whatever the action. */
 const ownInbox: Rule = (who, what) => (has('admin approver finance viewer member nothing', who) ? sees(who, what) : 'out')
-/** Only the proposer may withdraw an action; a person may not withdraw their agent's. */
+/** Only the proposer may withdraw what people were asked about; a person may not withdraw it for their agent, nor may an admin. */
 const proposed = seesAnd((who, what) => what === 'own' && has(WRITES, who))
 const admins = seesAnd((who) => who === 'admin')
 /**
@@ -235,7 +237,7 @@ export const ROUTES: Record<string, Route> = {
     rule: everybody,
     body: () => ({ verdict: 'approve', items: [{ id: 'act_x', revision: 1, digest: 'x' }] }),
   },
-  'POST /api/actions/{id}/preview': { about: 'actionId', rule: decides, body: () => ({}) },
+  'POST /api/actions/{id}/preview': { about: 'actionId', rule: looksAgain, body: () => ({}) },
   'POST /api/actions/{id}/retry': { about: 'actionId', rule: decides, body: () => ({}) },
   'POST /api/actions/{id}/extend': { about: 'actionId', rule: decides, body: () => ({}) },
   'POST /api/actions/{id}/undo': { about: 'actionId', rule: decides, body: () => ({}) },

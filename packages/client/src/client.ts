@@ -167,7 +167,7 @@ export type Client = Management & {
     decide(actionId: string, body: DecisionBody, options?: ChangeOptions): Promise<Action>
     /** Several decisions, each on its own. */
     decideMany(body: DecisionsBody, options?: ChangeOptions): Promise<DecisionsAnswer>
-    /** Reads again what a waiting action would change; a change makes it a new revision. */
+    /** Reads again what a waiting action would change, and who has to decide; a change makes it a new revision. */
     lookAgain(actionId: string, options?: ChangeOptions): Promise<Action>
     /** Lists earlier revisions as they were shown, oldest first. */
     revisions(actionId: string, options?: CallOptions): Promise<ActionRevision[]>

@@ -95,8 +95,8 @@ export const Resolution = z.object({ by: Principal, outcome: z.enum(['succeeded'
 export type Resolution = z.infer<typeof Resolution>
 
 /**
- * Why there is a new revision: a person's `edit`, an approval that was `undone`, a fresh `preview`, or at the start the `target`, the `tool`, the `credential`, the
- * `policy`, the `grant` that allowed it or the right of a `decider` was not as decided.
+ * Why there is a new revision: a person's `edit`, an approval that was `undone`, a fresh `preview`, a `policy` that has other people decide, or at
+ * the start the `target`, the `tool`, the `credential`, the `policy`, the `grant` that allowed it or the right of a `decider` was not as decided.
  */
 export const Revised = z.object({
   why: z.enum(['edit', 'undone', 'preview', 'target', 'tool', 'credential', 'policy', 'decider', 'grant']),

@@ -1,7 +1,15 @@
-import { type Action, CountersignError, isCountersignError, type PreviewField, type Tool } from '@countersign/core'
+import {
+  type Action,
+  CountersignError,
+  isCountersignError,
+  type PreviewField,
+  type Requirements,
+  type Requires,
+  type Tool,
+} from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, findAnswer, revisions, stored, type Tx } from '../../store/index.ts'
-import type { Caller } from '../caller.ts'
+import { type Caller, requireUnarchived, whyNeverDecides } from '../caller.ts'
 import { type CallerContext, openSession } from '../context.ts'
 import { ConflictError, retryOnConflict } from '../execute/begin-attempt.ts'
 import { whatChanged, whyMoved } from '../execute/revalidate.ts'
@@ -11,10 +19,11 @@ import type { PreparedAction } from '../propose/prepare.ts'
 import { prepareAgain } from '../propose/prepare-again.ts'
 import { isSamePreview } from '../propose/same-preview.ts'
 import { viewAction } from '../read/view.ts'
+import { findVisibleAction } from '../read/visible.ts'
 import { transactOnce } from '../transact-once.ts'
 import { findForRole, findForVote } from './decide.ts'
-import { revise } from './revise.ts'
-import { findRight } from './rights.ts'
+import { revise, type Why } from './revise.ts'
+import { findRight, withRoles } from './rights.ts'
 
 /** A target is not read more often than this for one action, however many ask. */
 const AT_MOST_EVERY_MS = 1_000
@@ -35,7 +44,7 @@ export type Refresh = (actionId: string, caller: Caller) => Promise<Action>
 
 /**
  * Reads waiting actions again on request. If nothing has changed, the revision stays and gets the time of the reading. If something has
- * changed, there is a new revision without votes. A request during a reading, or shortly after one, gets the answer of that reading.
+ * changed, or other people have to decide, there is a new revision without votes. A request during a reading, or shortly after one, gets the answer of that reading.
  */
 export function createRefresh(deps: GateDeps): Refresh {
   const readings = new Map<string, Remembered>()
@@ -99,12 +108,23 @@ export function createRefresh(deps: GateDeps): Refresh {
   return (actionId, caller) => retryOnConflict(() => refresh(actionId, caller))
 }
 
-/** The action, for somebody who has a vote on it, or whose own role would give them one. @throws CountersignError as {@link findForRole}. */
+/**
+ * The action, for somebody who has a vote on it, or whose own role would give them one, and for an admin: a reading decides nothing, and it may
+ * wait for a role that nobody has any more. @throws CountersignError as {@link findForRole}.
+ */
 function* findForReading(actionId: string, caller: Caller, nowMs: number): Tx<ActionRow> {
   const found = yield* actions.findAction.first({ id: actionId })
   const mayVote = found !== undefined && (yield* findRight(found, caller.principal, nowMs)).refusal === undefined
-  return mayVote ? (yield* findForVote(actionId, caller, nowMs)).row : yield* findForRole(actionId, caller, nowMs)
+  if (mayVote) return (yield* findForVote(actionId, caller, nowMs)).row
+  if (!looksAsAdmin(caller)) return yield* findForRole(actionId, caller, nowMs)
+  const row = yield* findVisibleAction(caller.principal, actionId, nowMs)
+  requireUnarchived(row)
+  return row
 }
+
+/** The revision that an admin causes outlives an embed token. */
+const looksAsAdmin = ({ principal }: Caller): boolean =>
+  principal.roles.includes('admin') && principal.host === undefined && whyNeverDecides(principal) === undefined
 
 interface Reading {
   row: ActionRow
@@ -125,16 +145,37 @@ function* takeReading(deps: GateDeps, context: CallerContext, { row, tool, prepa
   const shown: PreviewField[] = stored.previewOf(row) ?? []
   // The digest covers what the decision rests on. A card may show more than that, and says of all its values when they were read.
   const isAsShown = prepared.digest === row.digest && (prepared.previewError !== null || isSamePreview(shown, prepared.preview ?? []))
-  if (!moved && prepared.policy.verdict !== 'deny' && (isUnreadable || isAsShown)) {
+  const isForOthers = isAskedOtherwise(row, prepared)
+  if (!moved && prepared.policy.verdict !== 'deny' && (isUnreadable || (isAsShown && !isForOthers))) {
     // The action did not change, so only the caller gets an answer.
     const previewed_at = isUnreadable ? row.previewed_at : prepared.previewedAtMs
     const { id, revision } = row
     yield* revisions.notePreview.run({ id, revision, previewed_at, preview_error: prepared.previewError })
   } else {
-    const why = moved ?? ({ why: 'preview', reason: whatChanged(shown, prepared.preview ?? []) } as const)
+    const why = moved ?? (isAsShown && isForOthers ? FOR_OTHERS : { why: 'preview', reason: whatChanged(shown, prepared.preview ?? []) })
     const revised = yield* revise(opened, { ...row, state: 'proposed' }, prepared, { ...why, by: context.caller })
     if (revised) onRevised(revised.revision)
     if (opened.session) yield* opened.session.finish()
   }
   return yield* viewAction((yield* actions.findAction.first({ id: row.id })) ?? row, { nowMs: context.nowMs })
+}
+
+const FOR_OTHERS: Why = { why: 'policy', reason: 'The policy says otherwise now who has to decide.' }
+
+/**
+ * True where another version of the policy asks other people, or another number of them. Not for an edited action: its requirements are never
+ * less than those of the call before the edit, so that a new revision would only ask for both.
+ */
+function isAskedOtherwise(row: ActionRow, { policy }: PreparedAction): boolean {
+  if (policy.verdict !== 'ask' || policy.version === stored.policyOf(row).version || row.edited_by !== null) return false
+  const { escalation, ...waitsFor }: Requires = stored.requirementsOf(row)
+  // Those whom an escalation has added are asked in the new revision too.
+  const now = escalation?.isDone ? withRoles(policy.requires, policy.escalateTo ?? escalation.roles) : policy.requires
+  return textOf(now) !== textOf(waitsFor)
+}
+
+/** The same text for the same people, in whichever order they are named. */
+function textOf({ roles, alsoRoles = [], quorum, declineQuorum, notRequester }: Requirements): string {
+  const lists = [roles, ...alsoRoles].map((list) => JSON.stringify([...new Set(list)].sort()))
+  return JSON.stringify([lists.sort(), quorum, declineQuorum, notRequester])
 }
