@@ -193,7 +193,10 @@ export type Client = Management & {
     endSnooze(actionId: string, options?: ChangeOptions): Promise<void>
     /** Lists what you snoozed. */
     snoozes(page?: Page, options?: CallOptions): Promise<SnoozeList>
-    /** Takes back what you proposed, as long as nothing has started. Repeating it changes nothing. */
+    /**
+     * Takes back what you proposed, as long as nothing has started; as an admin or for your own agent, also what policy or a grant allowed to a
+     * client. Repeating it changes nothing.
+     */
     withdraw(actionId: string, body?: WithdrawBody, options?: ChangeOptions): Promise<Action>
     /** `folded` on the answer: without an idempotency key it would repeat a call that waits already. Every call here has one. */
     propose(body: ProposeBody, options?: ChangeOptions): Promise<ProposedAction>

@@ -331,7 +331,7 @@ export const ResolveBody = z.strictObject({
 })
 export type ResolveBody = z.infer<typeof ResolveBody>
 
-/** Why whoever proposed an action takes it back. */
+/** Why somebody takes an action back: who proposed it, or where it was allowed to a client, the person behind the proposal or an admin. */
 export const WithdrawBody = z.strictObject({ reason: Reason.optional() })
 export type WithdrawBody = z.input<typeof WithdrawBody>
 

@@ -86,7 +86,7 @@ function decisionRoutes(app: App, { gate }: HttpDeps): void {
   )
   app.post(
     '/api/actions/:id/withdraw',
-    change({ operationId: 'withdrawAction', summary: 'Take back an action that you proposed', errors: MOVED, body: WithdrawBody }),
+    change({ operationId: 'withdrawAction', summary: 'Take back an action before it starts', errors: MOVED, body: WithdrawBody }),
     (request) => gate.withdraw(request.params.id, request.body, callerOf(request)),
   )
 }

@@ -103,7 +103,9 @@ function whyNot(row: ActionRow): string {
   const { state } = row
   if (state === 'approved') {
     if (isUndoable(row)) return 'changed just now; try again'
-    return stored.wasAsked(row) ? 'has no grace period: it starts at once' : 'was allowed without people: there is no approval to take back'
+    if (stored.wasAsked(row)) return 'has no grace period: it starts at once'
+    const instead = row.executor === 'client' ? '; withdraw it' : ''
+    return `was allowed without people: there is no approval to take back${instead}`
   }
   if (state === 'proposed') return 'waits for a decision: there is no approval to take back'
   return state === 'executing'

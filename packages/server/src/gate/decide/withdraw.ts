@@ -1,6 +1,6 @@
 import { type Action, type ActionErrorView, CountersignError, type WithdrawBody } from '@countersign/core'
 import { type ActionRow, actions, stored, type Tx } from '../../store/index.ts'
-import { type Caller, requireUnarchived, requireWriter } from '../caller.ts'
+import { type Caller, isAdminInScope, requireUnarchived, requireWriter } from '../caller.ts'
 import { type CallerContext, openSession } from '../context.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
@@ -8,11 +8,12 @@ import { findVisibleAction } from '../read/visible.ts'
 import { transactOnce } from '../transact-once.ts'
 import { transitionById } from '../transition.ts'
 import { expireWaiting } from './expire.ts'
+import { askingPersons } from './requesters.ts'
 import { stopAfterExpiry } from './stop-run.ts'
 
 /**
- * Cancels an action that has not started, because its proposer withdraws it. Repeating this changes nothing and returns the action
- * as it is.
+ * Cancels an action that has not started, because its proposer withdraws it. What policy or a grant allowed and no client has claimed, the person
+ * whose agent asked for it and admins may withdraw too. Repeating this changes nothing and returns the action as it is.
  * @throws CountersignError `not_found`; `forbidden` for everybody else; `illegal_transition` with the current action once it has started,
  * was decided against or has expired.
  */
@@ -25,9 +26,11 @@ export async function withdraw(deps: GateDeps, actionId: string, body: WithdrawB
 
 function* takeBack(deps: GateDeps, context: CallerContext, actionId: string, reason: string | undefined): Tx<Action> {
   const { caller, nowMs } = context
-  const row = yield* findOwn(actionId, caller, nowMs)
-  if (isWithdrawn(row)) return yield* viewAction(row, { nowMs })
-  const opened = yield* openSession({ ...context, nowMs: Math.max(nowMs, row.updated_at) }, row)
+  const found = yield* findForWithdrawal(actionId, caller, nowMs)
+  if (isWithdrawn(found)) return yield* viewAction(found, { nowMs })
+  const opened = yield* openSession({ ...context, nowMs: Math.max(nowMs, found.updated_at) }, found)
+  // Read again: a claim that found the policy to be another one has people asked, and what people are asked about is its proposer's alone.
+  const row = yield* findForWithdrawal(actionId, caller, nowMs)
   const { session } = opened
   const error: ActionErrorView = { kind: 'withdrawn', message: sentenceOf(caller, reason), retryable: false }
   const cause = { kind: 'withdrawn', by: caller, data: { reason: reason ?? null } } as const
@@ -42,16 +45,26 @@ function* takeBack(deps: GateDeps, context: CallerContext, actionId: string, rea
   throw tooLate(action)
 }
 
-/** The action, for its proposer. */
-function* findOwn(actionId: string, { principal }: Caller, nowMs: number): Tx<ActionRow> {
+/** The action, for its proposer, or somebody else who may withdraw it. @throws CountersignError `not_found`, `forbidden`, `gone`. */
+function* findForWithdrawal(actionId: string, { principal }: Caller, nowMs: number): Tx<ActionRow> {
   const row = yield* findVisibleAction(principal, actionId, nowMs)
-  if (row.requested_by !== principal.id) {
+  const isTheirs = row.requested_by === principal.id
+  // With an embed token, nobody ends what it did not ask for.
+  const isOpenToOthers = !isTheirs && waitsUnasked(row) && principal.kind === 'person' && principal.host === undefined
+  const isAdmins = isOpenToOthers && isAdminInScope(principal)
+  if (!isTheirs && !isAdmins && !(isOpenToOthers && (yield* askingPersons(row)).has(principal.id))) {
     throw new CountersignError('forbidden', `${principal.name} may not withdraw ${actionId}: only whoever proposed it may`)
   }
-  requireWriter(principal)
+  if (!isAdmins) requireWriter(principal)
   requireUnarchived(row)
   return row
 }
+
+/**
+ * True for what policy or a grant allowed to a client, which may be gone for good: there is no approval to take back. Not for what waits for
+ * people, who decline it.
+ */
+const waitsUnasked = (row: ActionRow): boolean => row.executor === 'client' && !stored.wasAsked(row) && row.state !== 'proposed'
 
 const isWithdrawn = (row: ActionRow): boolean => row.state === 'cancelled' && stored.errorOf(row)?.kind === 'withdrawn'
 
