@@ -9,6 +9,7 @@ import { OwnSessions } from './session-memory.ts'
 import { holdInserts } from './sqlite/held-inserts.ts'
 import { findLastPlace } from './sqlite/last-place.ts'
 import { drive, queryRunner } from './sqlite/statements.ts'
+import { whenNoneJoins } from './sqlite/when-none-joins.ts'
 import { ALWAYS_WELL, type Outbox, type Store } from './store.ts'
 
 export interface GroupCommitOptions {
@@ -21,11 +22,8 @@ export interface GroupCommitOptions {
   requirePlace?: (() => void) | undefined
   /** Learns from every error. Once it refuses, everything in the queue is rejected with that error. Default: does nothing. */
   watch?: Pick<DamageWatch, 'refusal' | 'learn'>
-  /**
-   * Runs `commit` a little later; transactions that begin until then share it. Default `setImmediate`, not a microtask: everything that this
-   * turn of the event loop still starts joins the same fsync.
-   */
-  schedule?: (commit: () => void) => void
+  /** Runs `commit` a little later; transactions that begin until then share it. Default `whenNoneJoins`. */
+  schedule?: (commit: () => void, size: () => number) => void
 }
 
 interface Waiting {
@@ -45,7 +43,7 @@ export function groupCommit({
   onStored,
   requirePlace,
   watch = NO_WATCH,
-  schedule = setImmediate,
+  schedule = whenNoneJoins,
 }: GroupCommitOptions): Store {
   const runQuery = queryRunner(db, SQLITE, (table, { isNoted, rows }) => {
     // The writer of a session updates one row at a time.
@@ -185,7 +183,7 @@ export function groupCommit({
         waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
         if (!scheduled) {
           scheduled = true
-          schedule(flush)
+          schedule(flush, () => waiting.length)
         }
       })
     },
