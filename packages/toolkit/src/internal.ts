@@ -30,6 +30,7 @@ export {
   textsIn,
 } from './http/template.ts'
 export { buildUrl, fillUrlText, pathValueFault } from './http/url-template.ts'
+export { mayBeModelName } from './model-names.ts'
 export { addressKind } from './net/addresses.ts'
 export { bodyOf } from './net/body-of.ts'
 export { http } from './net/node-http.ts'

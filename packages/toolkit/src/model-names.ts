@@ -10,7 +10,7 @@ const HASH_CHARACTERS = 8
  * @param names Full names, no two the same.
  */
 export function modelNames(names: readonly string[]): Map<string, string> {
-  const plain = new Map(names.map((name) => [name, name.replaceAll(/[^a-zA-Z0-9_-]/g, '_')]))
+  const plain = new Map(names.map((name) => [name, plainName(name)]))
   const uses = new Map<string, number>()
   for (const name of plain.values()) uses.set(name, (uses.get(name) ?? 0) + 1)
   const hashed = new Map([...plain].map(([name, wanted]) => [name, withHash(wanted, name)]))
@@ -18,6 +18,12 @@ export function modelNames(names: readonly string[]): Map<string, string> {
   const isFree = (wanted: string) => wanted.length <= MAX_CHARACTERS && uses.get(wanted) === 1 && !reserved.has(wanted)
   return new Map([...plain].map(([name, wanted]) => [name, isFree(wanted) ? wanted : (hashed.get(name) ?? wanted)]))
 }
+
+/** True when {@link modelNames} may have given this name to the tool, whatever other tools there were. */
+export const mayBeModelName = (given: string, name: string): boolean =>
+  given === plainName(name) || given === withHash(plainName(name), name)
+
+const plainName = (name: string): string => name.replaceAll(/[^a-zA-Z0-9_-]/g, '_')
 
 function withHash(wanted: string, name: string): string {
   const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_CHARACTERS)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type CodedTool, defineTool } from './define.ts'
-import { modelNames } from './model-names.ts'
+import { mayBeModelName, modelNames } from './model-names.ts'
 import { openTools, type ToolGroup, toolDefinitionHash } from './open-tools.ts'
 import { RouteTable, type RouteTableInput } from './routes/route-schema.ts'
 import { SetupError } from './setup-error.ts'
@@ -84,6 +84,15 @@ test('names that would look the same to a model are told apart by a hash', () =>
   expect(given.get('a.b_c')).toMatch(/^a_b_c_[0-9a-f]{8}$/)
   expect(given.get('a_b.c')).toMatch(/^a_b_c_[0-9a-f]{8}$/)
   expect(given.get('x'.repeat(80))).toMatch(/^x{55}_[0-9a-f]{8}$/)
+})
+
+test('a name that a model was given fits its tool, and no other one of those there were', () => {
+  const name = fc.string({ unit: fc.constantFrom('a', 'B', '_', '-', '.', '7'), minLength: 1, maxLength: 90 })
+  fc.assert(
+    fc.property(fc.uniqueArray(name, { maxLength: 12 }), (names) => {
+      for (const [name, given] of modelNames(names)) expect(names.filter((each) => mayBeModelName(given, each))).toEqual([name])
+    }),
+  )
 })
 
 test('a tool that is named as another is seen by a model does not get its calls', () => {

@@ -9,6 +9,7 @@ import {
   type JsonObject,
   type Tool,
 } from '@countersign/core'
+import { mayBeModelName } from '@countersign/toolkit/internal'
 import {
   type CallToolRequestParams,
   type CallToolResult,
@@ -71,7 +72,7 @@ export async function callTool(
     if (name === WAIT_TOOL) return await waitAsAsked(call, args, ctx)
     if (name === APPROVE_TOOL && call.deps.answerPrompt) return await answerPrompt(call, read.value as JsonObject)
     const tool = call.exchange.tools.find(({ modelName }) => modelName === name)
-    if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${name}`)
+    if (!tool) return await tellOfRepeat(call, name, read.value as JsonObject, ctx)
     return await proposeAndWait(call, tool, read.value as JsonObject, ctx)
   } catch (error) {
     if (isCountersignError(error) && error.code !== 'internal') return complaint(error.message)
@@ -116,13 +117,7 @@ async function proposeAndWait(
   const paused = ctx.mcpReq.requestState<PausedCall>()
   if (paused) {
     if (paused.tool !== tool.name) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'this requestState is of another tool')
-    // Otherwise the client would get the result of an earlier call for this one.
-    if (paused.argumentsHash !== hashOf(args))
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'this requestState is of other arguments')
-    const view = inputResponse(ctx.mcpReq.inputResponses, APPROVAL)
-    // The client's report of what was clicked decides nothing; it only affects how long to wait.
-    const seconds = view.kind === 'elicit' && view.action === 'accept' ? waitSeconds : 0
-    return tellAbout(call, await waitUnlessWithdrawn(call, paused.actionId, { decision: seconds, result: PATIENCE_SECONDS }, ctx), false)
+    return goOn(call, paused, args, ctx)
   }
   // Checked first, so that a caller without the right to write leaves no open call behind.
   requireWriter(exchange.caller.principal)
@@ -138,6 +133,33 @@ async function proposeAndWait(
   const taken = (deps.clock.nowMs() - startedAt) / 1_000
   const waits = { decision: Math.max(waitSeconds - taken, 0), result: Math.max(PATIENCE_SECONDS - taken, 1) }
   return tellAbout(call, await waitUnlessWithdrawn(call, action.id, waits, ctx), isRepeated)
+}
+
+/** Goes on with a call that was answered with `input_required`. */
+async function goOn(call: CallDeps, paused: PausedCall, args: JsonObject, ctx: ServerContext): Promise<CallToolResult> {
+  // Otherwise the client would get the result of an earlier call for this one.
+  if (paused.argumentsHash !== hashOf(args))
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'this requestState is of other arguments')
+  const view = inputResponse(ctx.mcpReq.inputResponses, APPROVAL)
+  // The client's report of what was clicked decides nothing; it only affects how long to wait.
+  const seconds = view.kind === 'elicit' && view.action === 'accept' ? call.deps.gateway.waitSeconds : 0
+  return tellAbout(call, await waitUnlessWithdrawn(call, paused.actionId, { decision: seconds, result: PATIENCE_SECONDS }, ctx), false)
+}
+
+/**
+ * Answers a call of a tool that is not there, where it repeats one that was made while it was: told that there is no such tool, a model
+ * would do in another way what may have been carried out.
+ */
+async function tellOfRepeat(call: CallDeps, modelName: string, args: JsonObject, ctx: ServerContext): Promise<CallToolResult> {
+  const { deps, exchange } = call
+  const paused = ctx.mcpReq.requestState<PausedCall>()
+  if (paused && mayBeModelName(modelName, paused.tool)) return goOn(call, paused, args, ctx)
+  const made = { modelName, arguments: args, agent: exchange.agent, key: readKey(ctx) }
+  const action = paused ? undefined : await deps.openCalls.repeatOf(made, exchange.caller)
+  if (!action) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${modelName}`)
+  requireWriter(exchange.caller.principal)
+  const waits = { decision: deps.gateway.waitSeconds, result: PATIENCE_SECONDS }
+  return tellAbout(call, await waitUnlessWithdrawn(call, action.id, waits, ctx), true)
 }
 
 /** Returns a refusal of arguments with all of their problems and the tool name that the model knows; any other error as it is. */

@@ -1,7 +1,9 @@
 import { defineTool } from '@countersign/toolkit'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { ana, ben, type OpenGate, openGate } from '../../../../verification/testing/open-gate.ts'
+import { openBareGate, savePersons } from '../../../../verification/testing/bare-gate.ts'
+import { ana, ben, hurriedClock, type OpenGate, openGate } from '../../../../verification/testing/open-gate.ts'
+import { STORES } from '../../../../verification/testing/temp-store.ts'
 import { createOpenCalls, type GatewayCall } from './open-calls.ts'
 
 const pay = defineTool({
@@ -119,3 +121,46 @@ test('a result that nobody fetched for a month is not given any more, and a read
   await open.until(read)
   expect((await calls.actionOf(reading, caller)).action.id).not.toBe(read)
 })
+
+for (const { database, open } of STORES) {
+  test(`${database}: a call of a tool that is gone is found while its result was given to nobody, and only by the same call`, async () => {
+    await using temp = await open()
+    const { store } = temp
+    await savePersons(store)
+    const before = openBareGate(store, [pay], 'prc_before')
+    const made = createOpenCalls({ store, gate: before, clock: hurriedClock, log: pino({ level: 'silent' }) })
+    const { action } = await made.actionOf(call, caller)
+    const { action: keyed } = await made.actionOf({ ...call, key: 'k' }, caller)
+    for (const { id } of [action, keyed]) {
+      await before.decide(id, { verdict: 'approve' }, { principal: ben })
+      await before.execute(id)
+    }
+    await before.idle()
+
+    const after = openBareGate(store, [], 'prc_after')
+    const calls = createOpenCalls({ store, gate: after, clock: hurriedClock, log: pino({ level: 'silent' }) })
+    const { tool: _, ...same } = { ...call, modelName: 'own_pay' }
+    expect(await calls.repeatOf(same, caller)).toMatchObject({ id: action.id, state: 'succeeded', result: { paid: true } })
+    expect(await calls.repeatOf({ ...same, key: 'k' }, caller)).toMatchObject({ id: keyed.id, state: 'succeeded' })
+    for (const other of [
+      { ...same, modelName: 'own_payOut' },
+      { ...same, modelName: 'own_payOut', key: 'k' },
+      { ...same, key: 'new' },
+      { ...same, arguments: { to: 'y' } },
+      { ...same, agent: 'desk' },
+    ]) {
+      expect(await calls.repeatOf(other, caller)).toBeUndefined()
+    }
+    expect(await calls.repeatOf(same, { principal: ben })).toBeUndefined()
+    expect(await calls.repeatOf({ ...same, key: 'k' }, { principal: ben })).toBeUndefined()
+    await expect(calls.repeatOf({ ...same, key: 'k', arguments: { to: 'y' } }, caller)).rejects.toMatchObject({
+      code: 'idempotency_mismatch',
+    })
+
+    // A client that has the answer makes another call when it calls again.
+    const found = await calls.repeatOf(same, caller)
+    if (found) calls.tell(found, Promise.resolve(true))
+    expect(await calls.repeatOf(same, caller)).toBeUndefined()
+    expect(await calls.repeatOf({ ...same, key: 'k' }, caller)).toMatchObject({ id: keyed.id })
+  })
+}

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { type Action, canonicalJson, type ErrorCode, hasEnded, isCountersignError, isSettled, type JsonObject } from '@countersign/core'
+import { mayBeModelName } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import { type Caller, type Gate, viewAction } from '../gate/index.ts'
-import { actions, findAnswer, gatewayCalls, type IdempotencyKey, newSalt, type Store } from '../store/index.ts'
+import { actions, answerToAny, findAnswer, gatewayCalls, type IdempotencyKey, newSalt, type Store } from '../store/index.ts'
 
 /** A call as a client makes it. */
 export interface GatewayCall {
@@ -13,6 +14,11 @@ export interface GatewayCall {
   agent: string | undefined
   /** Chosen by the client: the same key means the same call until 30 days after its action was settled. */
   key: string | undefined
+}
+
+/** A call of a tool that this caller is not offered, or not any more: only the name that the model knows is known. */
+export interface CallOfNoTool extends Omit<GatewayCall, 'tool'> {
+  modelName: string
 }
 
 export interface FoundAction {
@@ -29,6 +35,8 @@ export interface FoundAction {
 export interface OpenCalls {
   /** Returns the action of a call: the open one, or a new one. */
   actionOf(call: GatewayCall, caller: Caller): Promise<FoundAction>
+  /** Returns the action of a call that repeats an earlier one, whose tool was removed or renamed since; undefined for any other call. */
+  repeatOf(call: CallOfNoTool, caller: Caller): Promise<Action | undefined>
   /** Closes the call of a settled action once its result was delivered: the next identical call is a new action. */
   tell(action: Action, delivered: Promise<boolean>): void
 }
@@ -46,6 +54,17 @@ const MAKES_NO_ACTION: ReadonlySet<string> = new Set([
 ] satisfies ErrorCode[])
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** What an open call is found by. */
+const hashOf = ({ tool, arguments: args, agent }: GatewayCall, { principal }: Caller): string =>
+  sha256(canonicalJson({ principal: principal.id, agent: agent ?? null, tool, arguments: args }))
+
+const scopeOf = ({ principal }: Caller): string => `${principal.id} mcp`
+
+const onceOf = ({ tool, arguments: args, agent }: GatewayCall, key: string, caller: Caller): IdempotencyKey => {
+  const requestHash = sha256(canonicalJson({ tool, arguments: args, agent: agent ?? null }))
+  return { scope: scopeOf(caller), key, requestHash, keptFor: 'action' }
+}
 
 export function createOpenCalls({
   store,
@@ -71,9 +90,7 @@ export function createOpenCalls({
     gate.propose({ tool, arguments: args, agent }, { ...caller, once })
 
   async function actionOfKey(call: GatewayCall, key: string, caller: Caller): Promise<FoundAction> {
-    const { tool, arguments: args, agent } = call
-    const requestHash = sha256(canonicalJson({ tool, arguments: args, agent: agent ?? null }))
-    const once: IdempotencyKey = { scope: `${caller.principal.id} mcp`, key, requestHash, keptFor: 'action' }
+    const once = onceOf(call, key, caller)
     const earlier = await store.read(() => findAnswer<Action>(once))
     const { id } = earlier ?? (await propose(call, caller, once))
     const action = await readAction(id)
@@ -83,8 +100,7 @@ export function createOpenCalls({
 
   async function actionOf(call: GatewayCall, caller: Caller): Promise<FoundAction> {
     if (call.key !== undefined) return actionOfKey(call, call.key, caller)
-    const { tool, arguments: args, agent } = call
-    const hash = sha256(canonicalJson({ principal: caller.principal.id, agent: agent ?? null, tool, arguments: args }))
+    const hash = hashOf(call, caller)
     for (;;) {
       const onceKey = newSalt()
       const open = await store.transact(() => gatewayCalls.openCall(hash, onceKey, clock.nowMs()))
@@ -113,6 +129,33 @@ export function createOpenCalls({
     }
   }
 
+  async function repeatOf({ modelName, ...call }: CallOfNoTool, caller: Caller): Promise<Action | undefined> {
+    const { key } = call
+    if (key !== undefined) {
+      const earlier = await store.read(() => answerToAny<Action>({ scope: scopeOf(caller), key }))
+      const action = earlier && (await readAction(earlier.id))
+      if (!action || !mayBeModelName(modelName, action.tool)) return undefined
+      // Refuses the key when it was used for other arguments.
+      return (await store.read(() => findAnswer<Action>(onceOf({ ...call, tool: action.tool }, key, caller)))) && action
+    }
+    for (const { tool } of await store.read(() => gatewayCalls.toolsOfOpenCalls.all({ requested_by: caller.principal.id }))) {
+      const action = mayBeModelName(modelName, tool) ? await stillOpen(hashOf({ ...call, tool }, caller)) : undefined
+      if (action) return action
+    }
+    return undefined
+  }
+
+  /** Returns the action of the call under this hash while its result was not delivered. */
+  async function stillOpen(hash: string): Promise<Action | undefined> {
+    const find = () => store.read(() => gatewayCalls.findCall.first({ call: hash }))
+    const open = await find()
+    if (!open || open.action_id === null) return undefined
+    await telling.get(open.action_id)
+    const action = await readAction(open.action_id)
+    if ((await find())?.once_key !== open.once_key) return undefined
+    return action && !isOver(action, clock.nowMs()) ? action : undefined
+  }
+
   /** Closes a call that created no action, because a repeat would find nothing later, unless a concurrent call succeeded. */
   const forgetRefused = (hash: string, once: IdempotencyKey): Promise<void> =>
     store.transact(function* () {
@@ -130,6 +173,7 @@ export function createOpenCalls({
 
   return {
     actionOf,
+    repeatOf,
     tell(action, delivered) {
       // A repeat must not run what may have run: the call stays open until a person has settled it.
       if (!hasEnded(action.state)) return

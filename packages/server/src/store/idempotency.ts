@@ -39,6 +39,12 @@ export function* findAnswer<T>({ scope, key, requestHash }: IdempotencyKey): Tx<
   return JSON.parse(earlier.answer) as T
 }
 
+/** Returns the answer stored under a key, whatever its request was. It says what that request was about, and is no answer to another one. */
+export function* answerToAny<T>({ scope, key }: Pick<IdempotencyKey, 'scope' | 'key'>): Tx<T | undefined> {
+  const earlier = yield* findOnce.first({ scope, key })
+  return earlier && (JSON.parse(earlier.answer) as T)
+}
+
 /**
  * Runs `work` once per key: a repeat returns the first answer. Key and answer are written in the transaction of `work`, so a crash leaves
  * either both or neither.

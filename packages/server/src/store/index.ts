@@ -1,6 +1,6 @@
 export { type BackupProgress, type BackupSummary, backupDatabase, restoreDatabase } from './backup/index.ts'
 export { databaseFile, requireExisting } from './data-folder.ts'
-export { findAnswer, type IdempotencyKey, idempotently, keepAnswer } from './idempotency.ts'
+export { answerToAny, findAnswer, type IdempotencyKey, idempotently, keepAnswer } from './idempotency.ts'
 export { type DatabaseLook, lookAtDatabase, type StoredPolicy } from './inspect.ts'
 export { type DatabaseClient, type Machine, thisMachine } from './machine.ts'
 export { newId, newSalt, newSecret } from './new-id.ts'

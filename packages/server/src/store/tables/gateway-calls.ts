@@ -1,4 +1,4 @@
-import { question, type Tx } from '../query.ts'
+import { lit, question, type Tx } from '../query.ts'
 import type { GatewayCallRow, Schema } from './schema.ts'
 
 /** The call that is open under this hash. */
@@ -31,3 +31,15 @@ export const endCall = question<{ call: string; once_key: string }>((db, p) =>
 
 /** The same for the call of an action. */
 export const endCallOf = question<{ action_id: string }>((db, p) => db.deleteFrom('gateway_call').where('action_id', '=', p.action_id))
+
+/** The tools of a requester's open calls. */
+export const toolsOfOpenCalls = question<{ requested_by: string }, { tool: string }>((db, p) =>
+  db
+    .selectFrom('gateway_call')
+    .innerJoin('action', 'action.id', 'gateway_call.action_id')
+    .select('action.tool')
+    .distinct()
+    .where('action.requested_by', '=', p.requested_by)
+    .orderBy('action.tool')
+    .limit(lit(1_000)),
+)
