@@ -1,4 +1,4 @@
-import { isApiError } from '@countersign/client'
+import { type Action, isApiError } from '@countersign/client'
 import { STATE_WORDS, showInvisible, showLines, useInbox } from '@countersign/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useLayoutEffect } from 'react'
@@ -21,6 +21,7 @@ import { ActionCard } from './action-card.tsx'
 import './action.css'
 import '../ui/pages.css'
 import { NO_RULE } from '../policy/no-rule.ts'
+import { OtherTasks } from './other-tasks.tsx'
 import { Revisions } from './revisions.tsx'
 import { useAction } from './use-action.ts'
 import { whyVoid } from './why-void.ts'
@@ -58,6 +59,7 @@ export default function ActionPage() {
     )
   }
 
+  const take = (changed: Action) => queries.setQueryData(['action', actionId], changed)
   return (
     <Page title={`Action #${action.id.slice(-6)}`} subtitle={<span className="mono">{showInvisible(action.tool)}</span>}>
       <div className="action-page" data-testid="action-page">
@@ -66,9 +68,10 @@ export default function ActionPage() {
           <BackToInbox />
           <AssignButton action={action} className="action-task" />
           <SnoozeButton action={action} className="action-task" />
+          <OtherTasks action={action} onChange={take} />
         </div>
         <SeenLine action={action} />
-        <ActionCard action={action} connection={connection} onSettled={(settled) => queries.setQueryData(['action', actionId], settled)} />
+        <ActionCard action={action} connection={connection} onSettled={take} />
         <Story action={action} />
         <section aria-labelledby="votes-title">
           <h2 id="votes-title">Votes</h2>
