@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Action } from '@countersign/core'
 import { expect, inject, test } from 'vitest'
@@ -271,4 +271,62 @@ onPostgres('a database that was used with a token is held for whoever has anothe
   await same.stop()
   const other = await start('two')
   expect(await other.admin.get('/api/hold')).toMatchObject({ held: true, why: expect.stringContaining('COUNTERSIGN_INSTANCE_TOKEN') })
+})
+
+onPostgres('a process that was away while the database was accepted does not hold those that work on it', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { path: folder } = stack.use(temporaryFolder())
+  const { url } = stack.use(await openTestDatabase())
+  const start = async (name: string, flags = {}) =>
+    stack.use(
+      await startTestServer({
+        config: {},
+        place: { dataDir: folder, environment: { DATABASE_URL: url } },
+        environment: { COUNTERSIGN_INSTANCE_FILE: join(folder, name) },
+        flags,
+      }),
+    )
+  const before = [await start('a'), await start('b'), await start('c')]
+  for (const server of before) await server.stop()
+  const stayed = await start('a', { hold: true })
+  await stayed.admin.post('/api/hold/accept')
+  const expectToGoOn = async () => expect(await stayed.admin.get('/api/hold')).toMatchObject({ held: false, epoch: 2 })
+
+  await expect(start('b')).rejects.toThrow(`is of epoch 1 or of another database. Other processes are working on it: if this one belongs`)
+  writeFileSync(join(folder, 'b'), 'unreadable')
+  await expect(start('b')).rejects.toThrow(`remove ${join(folder, 'b')} and start it again`)
+  await expectToGoOn()
+  rmSync(join(folder, 'b'))
+  const back = await start('b')
+  expect(await back.admin.get('/api/hold')).toMatchObject({ held: false, epoch: 2 })
+  await back.stop()
+  const again = await start('b')
+  expect((await again.admin.get('/api/hold')).held).toBe(false)
+  await expectToGoOn()
+  // Nobody shows that the database is right when the others are away: then it is held.
+  await again.stop()
+  await stayed.stop()
+  expect((await (await start('c')).admin.get('/api/hold')).held).toBe(true)
+})
+
+onPostgres('a file of a later epoch holds the database, whoever works on it: it is older than what was committed', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { path: folder } = stack.use(temporaryFolder())
+  const database = stack.use(await openTestDatabase())
+  const other = stack.use(await openTestDatabase())
+  const start = async ({ url }: { url: string }, file?: string, flags = {}) =>
+    stack.use(
+      await startTestServer({
+        config: {},
+        place: { dataDir: folder, environment: { DATABASE_URL: url } },
+        environment: file === undefined ? {} : { COUNTERSIGN_INSTANCE_FILE: join(folder, file) },
+        flags,
+      }),
+    )
+  const accepted = await start(other, 'later', { hold: true })
+  await accepted.admin.post('/api/hold/accept')
+  await accepted.stop()
+  const running = await start(database)
+  await start(database, 'later')
+  await expect.poll(async () => (await running.admin.get('/api/hold')).held, SOON).toBe(true)
 })

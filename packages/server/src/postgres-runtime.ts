@@ -75,8 +75,8 @@ export async function openPostgresRuntime(
     resync = createResync({ notices, hub, dispatch, timers, deliveries, sealer })
     const reconciler = createReconciler(clock, thisMachine.clock.after)
     const membership = clusterMember({ processes, notices, hub, dispatch, resync, log })
-    const hasOthers = () => processes.hasOthers()
-    guard = await openGuard({ store, database: { kind: 'postgres', url }, settings: instance, clock, log, hasOthers })
+    const { hasOthers, hasEarlier } = processes
+    guard = await openGuard({ store, database: { kind: 'postgres', url }, settings: instance, clock, log, hasOthers, hasEarlier })
     stack.move()
     return { store, clock, hub, dispatch, timers, deliveries, sealer, reconciler, tally, membership, guard }
   } catch (error) {

@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import { type Accepter, recordAudit, SYSTEM } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { type Database, databaseFile, type InstanceRow, instance, type Mark, type Outbox, type Store } from '../store/index.ts'
-import { type Evidence, whyCopy } from './judge.ts'
+import { adviceForOne, type Evidence, whyCopy } from './judge.ts'
 import { OwnFile } from './own-file.ts'
 import { type PromotionWatch, VOUCH_AFTER_MS, watchPromotion } from './promotion.ts'
 import { placeOf, readWitness } from './witness.ts'
@@ -52,8 +52,10 @@ export interface GuardOptions {
   settings: InstanceSettings
   clock: Clock
   log: Logger
-  /** True when other processes work on the database: then the problem is with this process. */
+  /** True when other processes work on the database. */
   hasOthers?: () => Promise<boolean>
+  /** True when one of them was there before this process: then the problem is with this one. Of several that start at once, one is first. */
+  hasEarlier?: () => Promise<boolean>
 }
 
 const NEW_ID_BYTES = 16
@@ -71,10 +73,10 @@ const NOWHERE = { system: null, timeline: null } as const
 
 /**
  * Checks the opened database, and binds it to this installation when it is new. A database that looks like a copy is held.
- * @throws Error when the token differs from that of the running processes.
+ * @throws Error when the token or the file shows that this process does not belong to the running ones.
  */
 export async function openGuard(options: GuardOptions): Promise<Guard> {
-  const { store, database, settings, clock, log, hasOthers = async () => false } = options
+  const { store, database, settings, clock, log, hasOthers = async () => false, hasEarlier = async () => false } = options
   const isEmbedded = database.kind === 'sqlite'
   const file = settings.file ?? (isEmbedded ? join(database.dataDir, 'instance') : undefined)
   const ownDatabaseFile = isEmbedded ? databaseFile(database.dataDir) : undefined
@@ -192,14 +194,12 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
   const found = await evidence()
   const knows = found.witness !== undefined && found.witness !== 'unreadable' && found.witness.mark !== undefined
   const byHand = settings.hold ? 'Countersign was started with --hold.' : undefined
+  const whyFound = whyCopy(row, found)
   const why =
-    held === undefined
-      ? (byHand ?? whyCopy(row, found) ?? (isEmbedded || row.bound_at === null ? undefined : await whyNotVouched(knows)))
-      : undefined
+    held === undefined ? (byHand ?? whyFound ?? (isEmbedded || row.bound_at === null ? undefined : await whyNotVouched(knows))) : undefined
   if (why !== undefined && held === undefined) {
-    if (row.token !== null && row.token !== token && (await hasOthers())) {
-      throw new Error(`${why} Other processes are working on it: start this one with the same token as they have`)
-    }
+    const advice = adviceForOne(row, found)
+    if (advice !== undefined && (await hasEarlier())) throw new Error(`${whyFound} Other processes are working on it: ${advice}`)
     await hold(why)
   } else if (held) {
     await recordRestored(held)

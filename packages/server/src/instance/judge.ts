@@ -17,6 +17,18 @@ export interface Evidence {
 }
 
 /**
+ * Returns what to do where only this process has the evidence for a copy, and others that work on the database show that it is none: a
+ * process that was away while the database was accepted has the file of an earlier epoch. A file of a later epoch is news about the
+ * database, which is older than what was committed.
+ */
+export function adviceForOne(row: InstanceRow, { file, witness, token }: Evidence): string | undefined {
+  if (row.token !== null && row.token !== token) return 'start this one with the same token as they have'
+  if (witness === undefined || row.bound_at === null) return undefined
+  const isOwn = witness === 'unreadable' || (witness.id !== row.id && witness.epoch <= row.epoch)
+  return isOwn ? `if this one belongs to them, remove ${file} and start it again` : undefined
+}
+
+/**
  * Returns why a database looks like a copy, as a sentence; undefined when it is the installation's own. Promotion of a standby is judged
  * separately: see `openGuard`.
  */

@@ -61,6 +61,8 @@ export interface Processes {
   whenAlive(): Promise<void>
   /** True when another process on the database is alive. */
   hasOthers(): Promise<boolean>
+  /** True when one that registered before this process is alive. */
+  hasEarlier(): Promise<boolean>
   /** Starts to look after the other processes. */
   start(work: ProcessWork): void
   /** Adds ids under which this process takes jobs. */
@@ -205,6 +207,8 @@ export async function openProcesses({
     isTakingOver = false
   }
 
+  const livingOthers = async () => (await rows.beat(connection, id)).others.filter(({ heldBy, backend }) => heldBy === backend)
+
   const isAlive = () => connection.isOpen && !hasLeft && steadyMs() - seenAt < FRESH_MS
 
   return {
@@ -233,10 +237,8 @@ export async function openProcesses({
         waitingForLife.delete(resolve)
       })
     },
-    async hasOthers() {
-      const { others } = await rows.beat(connection, id)
-      return others.some(({ heldBy, backend }) => heldBy === backend)
-    },
+    hasOthers: async () => (await livingOthers()).length > 0,
+    hasEarlier: async () => (await livingOthers()).some((other) => number !== undefined && other.number < number),
     start(given) {
       work = given
       scheduleBeat(0)
