@@ -10,6 +10,7 @@ export {
   findNewer,
   inMigrationLock,
   type LastingConnection,
+  LONGEST_ATTEMPT_MS,
   openLastingConnection,
   openPostgres,
   type PostgresOptions,

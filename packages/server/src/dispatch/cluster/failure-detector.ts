@@ -1,4 +1,4 @@
-import type { OtherProcess } from '../../store/index.ts'
+import { LONGEST_ATTEMPT_MS, type OtherProcess } from '../../store/index.ts'
 
 /**
  * A process that is silent for this long, while this one looks on schedule, counts as frozen and its sign of life is ended. It may be
@@ -12,8 +12,11 @@ export const LONG_SILENT_MS = 60_000
 const LATE_MS = 3_000
 /** A process that only lost its connection has this long to reconnect before another process takes over. */
 export const GRACE_MS = 500
-/** The same grace period after the database was unreachable, when every process has to reconnect. */
-export const RETURN_MS = 3_000
+/**
+ * The same grace period after the database was unreachable, when every process has to reconnect. One whose attempt began just before the
+ * database was back waits for a dead address until that attempt ends, and only then begins the next.
+ */
+export const RETURN_MS = LONGEST_ATTEMPT_MS + 1_500
 /** Recorded as the silence of a process that reports unfinished work on leaving: it exceeds every limit. */
 const LEFT_MS = 365 * 24 * 3_600_000
 /** Pause before this process retries a takeover that failed. */

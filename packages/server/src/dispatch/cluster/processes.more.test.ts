@@ -116,6 +116,38 @@ test('after a time without the database, whoever is back first takes over from n
   expect(taken).toEqual([])
 })
 
+test('when the database moves to another machine, a process that waits for the old address is not taken over', async () => {
+  const desk = await openDesk()
+  const { hostname: host, port } = new URL(desk.url)
+  const { taken, takeOver } = taker()
+  const proxies = [await openFaultProxy({ host, port: Number(port) }), await openFaultProxy({ host, port: Number(port) })] as const
+  for (const proxy of proxies) onTestFinished(() => proxy[Symbol.asyncDispose]())
+  const { machine, pass } = stillMachine()
+  const first = await desk.start({ takeOver }, throughProxy(desk.url, proxies[0]), machine)
+  const second = await desk.start({}, throughProxy(desk.url, proxies[1]))
+  const { id } = second
+  const hangs = Promise.withResolvers<void>()
+  proxies[1].onRequest = () => {
+    hangs.resolve()
+    return 'hold'
+  }
+  proxies[1].cutAll()
+  await hangs.promise
+  // The next connections are served, and the first process is the one that notices.
+  proxies[1].onRequest = () => 'pass'
+  proxies[0].cutAll()
+  await expect.poll(() => first.isAlive).toBe(false)
+  await expect.poll(() => first.isAlive).toBe(true)
+  await looksAgain(desk, first)
+  // The attempt ends after 5 s, and the next one begins half a second later.
+  pass(5_500)
+  await looksAgain(desk, first)
+  expect(taken).toEqual([])
+  await expect.poll(() => second.isAlive, { timeout: 30_000 }).toBe(true)
+  await looksAgain(desk, first)
+  expect([second.id, taken]).toEqual([id, []])
+})
+
 test('a process that is gone is taken over by exactly one of several, and forgotten', async () => {
   const desk = await openDesk()
   const takers = [taker(), taker(), taker()]

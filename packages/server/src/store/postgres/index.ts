@@ -1,7 +1,7 @@
 import type { Store } from '../store.ts'
 import type { PostgresOptions } from './postgres.ts'
 
-export { type LastingConnection, openLastingConnection } from './lasting-connection.ts'
+export { type LastingConnection, LONGEST_ATTEMPT_MS, openLastingConnection } from './lasting-connection.ts'
 export { findNewer, inMigrationLock } from './migrate.ts'
 export type { PostgresOptions } from './postgres.ts'
 

@@ -2,10 +2,12 @@ import { CountersignError } from '@countersign/core'
 import type { DatabaseClient, Machine } from '../machine.ts'
 import type { OwnConnection } from '../tables/processes.ts'
 
-/** A connection without an answer for this long is closed. */
+/** A connection without an answer for this long is closed. So is an attempt to open one: it hangs when the address is dead. */
 const ANSWER_MS = 5_000
 const FIRST_RETRY_MS = 50
 const LAST_RETRY_MS = 500
+/** The longest time from when the database is back until the next attempt begins: one that hangs has to end first. */
+export const LONGEST_ATTEMPT_MS = ANSWER_MS + LAST_RETRY_MS
 
 // Rows written here report liveness and mean nothing after a crash of the database. A peer that disappeared is noticed in 5 s.
 // It is idle for long, and its end means to others that this process is gone: limits that an administrator set for clients are not for it.
