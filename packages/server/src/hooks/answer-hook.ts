@@ -4,7 +4,7 @@ import { CANARY_TOOL, HOST_NAMES, isOwnAffair } from '../coding-agent/index.ts'
 import type { Caller } from '../gate/index.ts'
 import { waitForAction } from '../gateway/wait-for-action.ts'
 import type { HttpDeps } from '../http/app.ts'
-import { changedInput, claimKeyOf, toGateCall } from './find-call.ts'
+import { changedInput, claimKeyOf, requireProposal, toGateCall } from './find-call.ts'
 import type { Holders } from './holders.ts'
 import { proposeOnce } from './propose-once.ts'
 import { endSession, takeReport } from './report.ts'
@@ -81,7 +81,11 @@ export async function judge(deps: HookDeps, hook: Waiting, ask: Ask): Promise<Ve
   const { call } = ask
   if (isOwnAffair(call)) return { kind: 'none' }
   const asked = toGateCall(deps.tools.all(), call, ask.session, ask.callId)
-  if (call.tool === CANARY_TOOL) return { kind: 'deny', reason: canaryReason(hook.caller.principal) }
+  if (call.tool === CANARY_TOOL) {
+    // The hook does not work where no call can be proposed.
+    requireProposal(asked)
+    return { kind: 'deny', reason: canaryReason(hook.caller.principal) }
+  }
   const { id, isParked } = await proposeOnce(deps, asked, hook.caller)
   using _held = deps.holders.hold(id)
   const endsAtMs = deps.clock.nowMs() + hook.limitMs

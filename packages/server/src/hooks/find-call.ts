@@ -6,10 +6,10 @@ import { type ActionRow, hostCalls, newSalt, type Store, stored, type Tx } from 
 
 /** A call of a host as the gate sees it. Session, id and exact arguments name it: some hooks carry no id. */
 export interface GateCall {
-  tool: Tool
-  args: JsonObject
-  /** Canonical, as an action stores them. */
-  argumentsText: string
+  /** As the host makes it. */
+  made: HostTool
+  /** What is proposed for it, or why that is impossible now. An action that it has already is not touched by that. */
+  proposal: Proposal | { refused: CountersignError }
   /** The session of the host, as the action's context shows it. */
   run: string
   callId: string | undefined
@@ -17,34 +17,42 @@ export interface GateCall {
   reason: string | undefined
 }
 
+export interface Proposal {
+  tool: Tool
+  args: JsonObject
+  /** Canonical, as an action stores them. */
+  argumentsText: string
+}
+
 export const runOf = (host: string, session: string): string => `${host} ${session}`.slice(0, 200)
 
-/**
- * Returns the call as a tool of the configuration with checked arguments.
- * @throws CountersignError `not_found` without tools for coding agents, `invalid_arguments`.
- */
-export function toGateCall(tools: readonly Tool[], call: HostTool, session: string, callId: string | undefined): GateCall {
-  const { kind, args } = toArguments(call)
+/** Returns the call as a tool of the configuration with checked arguments. */
+export const toGateCall = (tools: readonly Tool[], made: HostTool, session: string, callId: string | undefined): GateCall => ({
+  made,
+  proposal: proposalOf(tools, made),
+  run: runOf(made.host, session),
+  callId,
+  reason: made.reason,
+})
+
+function proposalOf(tools: readonly Tool[], made: HostTool): GateCall['proposal'] {
+  const { kind, args } = toArguments(made)
   const tool = tools.find((one) => isHostTool(one, kind))
   if (!tool) {
-    throw new CountersignError(
-      'not_found',
-      'this server has no tools for coding agents: add "tools: { host: { coding-agent: {} } }" to its configuration',
-    )
+    const message = 'this server has no tools for coding agents: add "tools: { host: { coding-agent: {} } }" to its configuration'
+    return { refused: new CountersignError('not_found', message) }
   }
   const checked = tool.check(args)
-  if (!checked.ok) {
-    const [first] = checked.issues
-    throw new CountersignError('invalid_arguments', `${call.tool}: ${first?.path ?? ''} ${first?.message ?? 'the input does not fit'}`)
-  }
-  return {
-    tool,
-    args: checked.value,
-    argumentsText: canonicalJson(checked.value),
-    run: runOf(call.host, session),
-    callId,
-    reason: call.reason,
-  }
+  if (checked.ok) return { tool, args: checked.value, argumentsText: canonicalJson(checked.value) }
+  const [first] = checked.issues
+  const message = `${made.tool}: ${first?.path ?? ''} ${first?.message ?? 'the input does not fit'}`
+  return { refused: new CountersignError('invalid_arguments', message) }
+}
+
+/** @throws CountersignError `not_found` without tools for coding agents, `invalid_arguments`. */
+export function requireProposal({ proposal }: GateCall): Proposal {
+  if ('refused' in proposal) throw proposal.refused
+  return proposal
 }
 
 /** The input with which the host is to run a call; undefined when people left it unchanged. */
@@ -54,7 +62,7 @@ export function changedInput(call: HostTool, args: JsonObject): JsonObject | und
 }
 
 /** The key under which a call is proposed once. A call without an id has none of its own. */
-export function onceKeyOf({ run, callId, argumentsText }: GateCall, principalId: string): IdempotencyKey {
+export function onceKeyOf({ run, callId }: GateCall, { argumentsText }: Proposal, principalId: string): IdempotencyKey {
   const requestHash = createHash('sha256').update(argumentsText).digest('hex')
   const key = createHash('sha256')
     .update(JSON.stringify([run, callId ?? newSalt(), requestHash]))
@@ -78,7 +86,15 @@ export function claimKeyOf(
   return { scope: `${principalId} hooks claim`, key, requestHash: key }
 }
 
-const hasInput = (row: ActionRow, { tool, argumentsText }: GateCall): boolean => row.tool === tool.name && row.arguments === argumentsText
+const hasInput = (row: ActionRow, { proposal }: GateCall): boolean =>
+  'tool' in proposal && row.tool === proposal.tool.name && row.arguments === proposal.argumentsText
+
+/** What a host's tool was given, or what people made of it; not what this server reads in it, which a later version may read otherwise. */
+function isOfInput(row: ActionRow, { made }: GateCall): boolean {
+  const [args, given] = [stored.sharedArgumentsOf(row), toArguments(made).args]
+  if (args.host !== given.host || args.hostTool !== given.hostTool) return false
+  return row.edited_by !== null || (args.folder === given.folder && changedInput(made, args) === undefined)
+}
 
 const isSame = (row: ActionRow, call: GateCall): boolean => hasInput(row, call) && stored.contextOf(row)?.run === call.run
 
@@ -103,7 +119,7 @@ function isOfRun(row: ActionRow, run: string): boolean {
 function* sameCall(call: GateCall, requestedBy: string): Tx<ActionRow | undefined> {
   if (call.callId !== undefined) {
     const named = yield* hostCalls.actionsOfCall.all({ requested_by: requestedBy, tool_call_id: call.callId })
-    return named.find((row) => row.tool === call.tool.name && isOfRun(row, call.run) && (hasInput(row, call) || row.edited_by !== null))
+    return named.find((row) => row.executor === 'client' && isOfRun(row, call.run) && (hasInput(row, call) || isOfInput(row, call)))
   }
   const open = yield* hostCalls.openCallsOf.all({ requested_by: requestedBy })
   return open.find((row) => row.state === 'executing' && row.tool_call_id !== null && isSame(row, call))
@@ -138,8 +154,8 @@ const REPORTED_WITHIN_MS = 3_600_000
 
 /** The newest settled action of a call that has no id: a host that runs what was refused reports it like any other. */
 function* lastSettled(call: GateCall, requestedBy: string, nowMs: number): Tx<ActionRow | undefined> {
-  if (call.callId !== undefined) return undefined
-  const { tool, argumentsText } = call
+  if (call.callId !== undefined || 'refused' in call.proposal) return undefined
+  const { tool, argumentsText } = call.proposal
   const asked = { requested_by: requestedBy, tool: tool.name, arguments: argumentsText, since: nowMs - REPORTED_WITHIN_MS }
   return (yield* hostCalls.settledCallsOf.all(asked)).find((row) => isSame(row, call))
 }
