@@ -44,7 +44,8 @@ export type Refresh = (actionId: string, caller: Caller) => Promise<Action>
 
 /**
  * Reads waiting actions again on request. If nothing has changed, the revision stays and gets the time of the reading. If something has
- * changed, or other people have to decide, there is a new revision without votes. A request during a reading, or shortly after one, gets the answer of that reading.
+ * changed, or other people have to decide, there is a new revision without votes. A request during a reading, or shortly after one, gets the
+ * answer of that reading.
  */
 export function createRefresh(deps: GateDeps): Refresh {
   const readings = new Map<string, Remembered>()
