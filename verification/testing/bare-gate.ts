@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { createRefusals } from '../../packages/server/src/audit/index.ts'
 import type { Clock } from '../../packages/server/src/clock.ts'
 import { createConcurrencyLimiter } from '../../packages/server/src/dispatch/index.ts'
-import { createGate, createStartFailures, type Gate } from '../../packages/server/src/gate/index.ts'
+import { createGate, createStartFailures, type Gate, type SignOfLife } from '../../packages/server/src/gate/index.ts'
 import { compilePolicy, fixedPolicies, type Policies } from '../../packages/server/src/policy/index.ts'
 import { type ActionRow, actions, principals, type Store } from '../../packages/server/src/store/index.ts'
 import type { CodedTool } from '../../packages/toolkit/src/define.ts'
@@ -26,7 +26,11 @@ export interface BareGate extends Gate {
 export interface BareGateOptions extends Partial<Clock> {
   /** Default: everything asks one approver. */
   policies?: Policies
+  /** Default: always alive. */
+  life?: SignOfLife
 }
+
+export const ALIVE: SignOfLife = { isAlive: true, whenAlive: async () => undefined }
 
 export function openBareGate(
   store: Store,
@@ -34,6 +38,7 @@ export function openBareGate(
   processId: string,
   {
     policies = fixedPolicies(compilePolicy({ default: 'ask', rules: [], limits: { waitingPerAgent: 2_000 } }, 1)),
+    life = ALIVE,
     ...clock
   }: BareGateOptions = {},
 ): BareGate {
@@ -50,6 +55,7 @@ export function openBareGate(
     clock: usedClock,
     log,
     processId,
+    life,
     stopped: stopped.signal,
     agentStopsOnDecline: () => false,
     limiter: createConcurrencyLimiter(16),

@@ -74,6 +74,7 @@ export async function openFootings(store: Store): Promise<Footings> {
     clock: systemClock,
     log: SILENT,
     processId: 'prc_bound',
+    life: { isAlive: true, whenAlive: async () => undefined },
     stopped: new AbortController().signal,
     agentStopsOnDecline: () => false,
     limiter: createConcurrencyLimiter(2),

@@ -17,6 +17,10 @@ export interface MembershipWork {
 export interface Membership {
   /** Its id in `action.runner` and `run.runner`. It changes after the process was taken for dead. */
   readonly processId: string
+  /** False while other processes may take this one for gone, and take over its work: it begins none then. */
+  readonly isAlive: boolean
+  /** Resolves when it is alive. @throws CountersignError `not_ready` when that takes too long. */
+  whenAlive(): Promise<void>
   /** Why nothing can be begun or decided here at the moment; undefined while it can. */
   readonly trouble: string | undefined
   /** Milliseconds since the database last answered; 0 where it is part of this process. */
@@ -44,6 +48,8 @@ export function singleProcess({ store, dispatch, clock }: SingleProcessOptions):
   }
   return {
     processId: newId('prc', clock.nowMs()),
+    isAlive: true,
+    async whenAlive() {},
     trouble: undefined,
     silentMs: 0,
     async join(given) {

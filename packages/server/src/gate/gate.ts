@@ -37,6 +37,13 @@ import { redact } from './redact.ts'
 import { markSeen } from './seen.ts'
 import { endSnooze, snooze } from './snooze.ts'
 
+/** Whether the other processes on the database see this one. The one that they do not see has lost its id, and they take over what runs under it. */
+export interface SignOfLife {
+  readonly isAlive: boolean
+  /** Resolves when it is alive. @throws CountersignError `not_ready` when that takes too long. */
+  whenAlive(): Promise<void>
+}
+
 /** The dependencies of the gate. All of them are passed in. */
 export interface GateDeps extends PreviewReading {
   store: Store
@@ -47,6 +54,8 @@ export interface GateDeps extends PreviewReading {
   log: Logger
   /** The name of this process in `action.runner`. */
   processId: string
+  /** Without it, no attempt begins here. */
+  life: SignOfLife
   /** Aborts when the process gives up what it still waits for. */
   stopped: AbortSignal
   /** True when a decline ends the run of this agent. */

@@ -50,6 +50,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     get processId() {
       return membership.processId
     },
+    life: membership,
     stopped: stopped.signal,
     agentStopsOnDecline: (agent) => agent !== null && byName.get(agent)?.onDecline === 'stop',
     startsWithDecision: true,

@@ -50,6 +50,10 @@ export function clusterMember({ processes, notices, hub, dispatch, resync, log }
     get processId() {
       return processes.id
     },
+    get isAlive() {
+      return !isLeaving && processes.isAlive
+    },
+    whenAlive: () => processes.whenAlive(),
     get trouble() {
       if (isLeaving) return 'the server is shutting down'
       return processes.isAlive ? undefined : 'the database does not answer'

@@ -3,7 +3,7 @@ import { defineTool } from '@countersign/toolkit'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { savePersons } from '../../../../../verification/testing/bare-gate.ts'
+import { ALIVE, savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import { ana, ben, hurriedClock, openGate } from '../../../../../verification/testing/open-gate.ts'
 import { STORES } from '../../../../../verification/testing/temp-store.ts'
 import { openTools } from '../../../../toolkit/src/open-tools.ts'
@@ -240,6 +240,7 @@ for (const { database, open } of STORES) {
         ...{ store, log, processId, clock: hurriedClock, refusals: createRefusals({ store, clock: hurriedClock, log }) },
         ...{ tools: registered.tools, refreshTool: registered.refresh, background: () => undefined },
         policies: fixedPolicies(compilePolicy({ default: 'ask', rules: [rule] }, 1)),
+        life: ALIVE,
         stopped: new AbortController().signal,
         agentStopsOnDecline: () => false,
         limiter: createConcurrencyLimiter(4),

@@ -50,6 +50,8 @@ async function untilStarted(deps: GateDeps, approved: ActionRow): Promise<Start>
       look ??= await revalidate(deps, approved)
       const seen = look
       checkpoint('execute.looked')
+      // Its turn may have come, or the target may have answered, long after the job was taken.
+      await deps.life.whenAlive()
       const started = await deps.store.transact((outbox) => startApproved(deps, outbox, approved, seen))
       checkpoint('execute.started')
       if (started && 'because' in started) {

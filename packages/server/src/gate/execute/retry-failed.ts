@@ -30,6 +30,7 @@ export async function retry(deps: GateDeps, actionId: string, caller: Caller): P
 }
 
 async function retryNow(deps: GateDeps, failed: Decided, look: Revalidation, caller: Caller): Promise<Action> {
+  await deps.life.whenAlive()
   const nowMs = deps.clock.nowMs()
   let begun: Extract<Begun, { begun: ActionRow }> | undefined
   checkpoint('retry.before_store')

@@ -78,8 +78,14 @@ export function createEarlyStart(deps: GateDeps): EarlyStart {
 }
 
 /** True for an action of the server's that is as it was decided, when its session has room and nothing in it waits longer. */
-function mayStartNow({ startsWithDecision, tools, executionsPerSession }: GateDeps, { session }: SessionContext, row: ActionRow): boolean {
-  if (!startsWithDecision || row.executor !== 'server' || row.precondition !== null || actions.isInGrace(row)) return false
+function mayStartNow(
+  { startsWithDecision, life, tools, executionsPerSession }: GateDeps,
+  { session }: SessionContext,
+  row: ActionRow,
+): boolean {
+  // Its job goes to a process that is alive.
+  if (!startsWithDecision || !life.isAlive) return false
+  if (row.executor !== 'server' || row.precondition !== null || actions.isInGrace(row)) return false
   const tool = tools.byName(row.tool)
   if (!tool || !stored.wasAsked(row) || whyMoved(tool, row) !== undefined) return false
   const open = session?.state.open ?? []

@@ -62,6 +62,7 @@ export async function verify(deps: GateDeps, actionId: string, caller: Caller): 
 }
 
 async function resend(deps: GateDeps, unknown: ActionRow, caller: Caller): Promise<Action> {
+  await deps.life.whenAlive()
   const nowMs = deps.clock.nowMs()
   let toCarryOut: ActionRow | undefined
   checkpoint('resend.before_store')
