@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import type { Action } from '@countersign/core'
 import { expect, inject, test } from 'vitest'
 import { parse } from 'yaml'
@@ -229,6 +230,17 @@ onPostgres('a standby that lacks what was committed holds the processes that kno
   // One that starts before them holds everything as well, because nobody vouches for what was promoted: that is the next test.
   await expectHeld(await pair.start())
   expect(bodiesOf(pair.target)).toEqual(['once'])
+
+  // A person accepts what is there: also the processes that know what it lacks go on, for several looks of each.
+  await first.admin.post('/api/hold/accept')
+  for (const server of servers) await expect.poll(() => readiness(server), SOON).toBe('ok')
+  for (let look = 0; look < 10; look++) {
+    await setTimeout(500)
+    for (const server of servers) expect([look, await readiness(server)]).toEqual([look, 'ok'])
+  }
+  const { id: next } = await first.admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'next' } })
+  await first.admin.post(`/api/actions/${next}/decision`, { verdict: 'approve' })
+  expect((await settled(first, next)).state).toBe('succeeded')
 })
 
 onPostgres('a promoted database is held at a start that nothing vouches for, and not at one whose file does', async () => {

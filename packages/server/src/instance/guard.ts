@@ -211,6 +211,7 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
     : watchPromotion({
         store,
         clock,
+        opened: row,
         marks: mark ? [mark] : [],
         seen: takeRow,
         hold,

@@ -1,10 +1,13 @@
 import type { Clock } from '../clock.ts'
-import { type InstanceRow, instance, type Mark, type Store } from '../store/index.ts'
+import { type InstanceRow, instance, LONGEST_ATTEMPT_MS, type Mark, type Store } from '../store/index.ts'
 
 /** How often a process checks whether everything is held, and whether its database was promoted. */
 const LOOK_EVERY_MS = 1_000
-/** After a promotion the other processes have this long to reconnect and report the commits that they know. */
-export const VOUCH_AFTER_MS = 3_000
+/**
+ * After a promotion the other processes have this long to reconnect and report the commits that they know. One whose attempt to connect hangs
+ * at the address of a machine that is gone looks only when that has ended, and up to one look later.
+ */
+export const VOUCH_AFTER_MS = LONGEST_ATTEMPT_MS + LOOK_EVERY_MS + 500
 
 const LOST =
   'The database was promoted, or restored to an earlier time, and does not hold what was already committed: approvals or the start of actions may be lost.'
@@ -18,6 +21,8 @@ const MOST_KNOWN = 1_000
 export interface PromotionOptions {
   store: Store
   clock: Clock
+  /** What this process was opened on. */
+  opened: Pick<InstanceRow, 'id' | 'timeline'>
   /** The row that this process knows to be committed when it begins to watch. */
   marks: readonly Mark[]
   /** Called with the row at each check. */
@@ -35,10 +40,10 @@ export interface PromotionWatch {
   stop(): void
 }
 
-export function watchPromotion({ store, clock, marks, seen, hold, vouched, failed }: PromotionOptions): PromotionWatch {
+export function watchPromotion({ store, clock, opened, marks, seen, hold, vouched, failed }: PromotionOptions): PromotionWatch {
   /** Rows committed since the last check of an unchanged timeline, after the newest one before. A new timeline has to hold all of them. */
   let known = [...marks]
-  let timeline: string | undefined
+  let { id, timeline } = opened
   let promotedAt: number | undefined
   let isStopped = false
   let stopWaiting = () => {}
@@ -47,12 +52,21 @@ export function watchPromotion({ store, clock, marks, seen, hold, vouched, faile
     const before = known
     const row = await store.read(instance.readNow)
     await seen(row)
+    const isCompared = new Set(before)
+    const since = known.filter((mark) => !isCompared.has(mark))
+    if (row.id !== id) {
+      // A person accepted the database as it is: what it lacks of the time before is taken for lost.
+      id = row.id
+      timeline = row.timeline
+      known = since
+      promotedAt = undefined
+      return
+    }
     const now = row.current_timeline
-    timeline ??= row.timeline ?? undefined
-    if (row.held_at !== null || now === null || timeline === undefined) return
+    timeline ??= row.timeline
+    if (row.held_at !== null || now === null || timeline === null) return
     if (now === timeline) {
-      const isCompared = new Set(before)
-      known = [...before.slice(-1), ...known.filter((mark) => !isCompared.has(mark))]
+      known = [...before.slice(-1), ...since]
       return
     }
     for (const mark of known) {
