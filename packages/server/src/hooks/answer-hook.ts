@@ -86,7 +86,7 @@ export async function judge(deps: HookDeps, hook: Waiting, ask: Ask): Promise<Ve
     requireProposal(asked)
     return { kind: 'deny', reason: canaryReason(hook.caller.principal) }
   }
-  const { id, isParked } = await proposeOnce(deps, asked, hook.caller)
+  const { id, mayRun } = await proposeOnce(deps, asked, hook.caller)
   using _held = deps.holders.hold(id)
   const endsAtMs = deps.clock.nowMs() + hook.limitMs
   for (;;) {
@@ -95,7 +95,7 @@ export async function judge(deps: HookDeps, hook: Waiting, ask: Ask): Promise<Ve
     const startsAtMs = action.state === 'approved' ? startsAtMsOf(action) : 0
     // Until an approval has come into effect, whoever gave it can take it back.
     const isEnded = hook.hungUp.aborted || deps.stopping.aborted
-    if (startsAtMs <= deps.clock.nowMs() || startsAtMs > endsAtMs || isEnded) return verdictOf(deps, hook, ask, { action, isParked })
+    if (startsAtMs <= deps.clock.nowMs() || startsAtMs > endsAtMs || isEnded) return verdictOf(deps, hook, ask, { action, mayRun })
     await passed(deps, startsAtMs, hook.hungUp)
   }
 }
@@ -115,7 +115,7 @@ async function verdictOf(
   deps: HookDeps,
   hook: Waiting,
   ask: Ask,
-  { action, isParked }: { action: Action; isParked: boolean },
+  { action, mayRun }: { action: Action; mayRun: boolean },
 ): Promise<Verdict | typeof LATER> {
   const { state } = action
   if (state === 'proposed') return undecided(deps, hook, ask, action)
@@ -127,7 +127,7 @@ async function verdictOf(
   const input = changedInput(ask.call, action.arguments)
   // An earlier hook of the same call may have it: the host asks in two places, and runs it once. What people changed is no permission for another.
   const runsAsApproved = !input || canBeGiven(ask, input)
-  const mayHaveIt = state === 'executing' && !isParked && runsAsApproved
+  const mayHaveIt = state === 'executing' && mayRun && runsAsApproved
   if (mayHaveIt && ask.callId === undefined) return { kind: 'allow', input }
   if (state !== 'approved' && !mayHaveIt) return { kind: 'deny', reason: deniedAbout(action, hook.consoleUrl) }
   // This host cannot be given that input. The changed call stays approved until the agent makes it.
