@@ -2,16 +2,17 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { Action } from '@countersign/core'
 import { defineTool } from '@countersign/toolkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { COMPILE_CACHE } from '../testing/compile-cache.ts'
-import { runCommandLine } from '../testing/run-command.ts'
+import { runCommandLine, spawnCommandLine } from '../testing/run-command.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
@@ -302,6 +303,54 @@ test('`tail` goes on after a restart of a server, whose proxy answers 502 meanwh
       .split('\n')
       .map((line) => JSON.parse(line).id),
   ]).toEqual([0, [1, 3]])
+})
+
+test('`tail` goes on after its first connection was cut, and while a proxy answers 404, 429 or with a page', async () => {
+  const frame = (id: number) => `id: ${id}\nevent: approval_overdue\ndata: {"actionId":"act_${id}","waitedMs":1000}\n\n`
+  const html = { 'content-type': 'text/html' }
+  const asked: (string | undefined)[] = []
+  const proxy = createServer(({ headers }, response) => {
+    const nth = asked.push(headers['last-event-id'] as string | undefined)
+    if (nth === 2) response.writeHead(404, html).end('<title>404 Not Found</title>')
+    else if (nth === 3) response.writeHead(429, html).end('<title>429 Too Many Requests</title>')
+    else if (nth === 4) response.writeHead(200, html).end('<title>Back soon</title>')
+    else response.writeHead(200, { 'content-type': 'text/event-stream' }).write(frame(nth), () => response.destroy())
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  const { port } = proxy.address() as AddressInfo
+  const args = ['tail', '--json', '--count', '2', '--url', `http://127.0.0.1:${port}`]
+  const { code, stdout } = await runCommandLine(args, { COUNTERSIGN_KEY: 'cs_x' })
+  proxy.close()
+  const ids = stdout.match(/"id":\d+/g)
+  expect([code, ids, asked]).toEqual([0, ['"id":1', '"id":5'], [undefined, '1', '1', '1', '1']])
+})
+
+test('`tail` prints also what happened between a restart before its first event and its next connection', async () => {
+  await using fresh = await startTestServer({ config: { tools: toolsOf(target) } })
+  const { key } = await fresh.makeKey({ name: 'Ana', kind: 'person', roles: ['approver'] })
+  // One address before and after the restart.
+  const proxy = createTcpServer((near) => {
+    const far = connect(Number(new URL(fresh.url).port), '127.0.0.1')
+    near.pipe(far).pipe(near)
+    near.on('error', () => far.destroy())
+    far.on('error', () => near.destroy())
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  const { port } = proxy.address() as AddressInfo
+  const args = ['tail', '--json', '--count', '1', '--url', `http://127.0.0.1:${port}`]
+  const { child, ended } = spawnCommandLine(args, { COUNTERSIGN_KEY: key })
+  await once(child.stderr as Readable, 'data')
+  await fresh.restart()
+  const { id }: Action = await fresh.admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'in the gap' } })
+  // The first thing that it prints: what is proposed later comes behind it.
+  const later = setInterval(() => void fresh.admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'later' } }), 3_000)
+  const { code, stdout } = await ended
+  clearInterval(later)
+  proxy.close()
+  expect([code, JSON.parse(stdout)]).toEqual([
+    0,
+    expect.objectContaining({ data: expect.objectContaining({ proposal: expect.objectContaining({ id }) }) }),
+  ])
 })
 
 test('an empty variable counts as not set', async () => {

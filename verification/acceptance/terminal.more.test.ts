@@ -3,6 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Action } from '@countersign/core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { openFaultProxy } from '../testing/fault-proxy.ts'
 import { startLiveBrain } from '../testing/live-brain.ts'
 import { whyNoPython } from '../testing/python.ts'
 import { runCommandLine } from '../testing/run-command.ts'
@@ -113,6 +114,20 @@ atTerminal('the inbox fills the terminal: move, approve with two keys, decline w
   terminal.press('q')
   expect(await terminal.exit).toBe(0)
   expect(terminal.output.endsWith(LEFT)).toBe(true)
+})
+
+atTerminal('the inbox says that it is not connected, goes on by itself, and then no longer says so', async () => {
+  await using proxy = await openFaultProxy({ host: '127.0.0.1', port: Number(new URL(server.url).port) })
+  using terminal = openTerminal(['inbox', '--url', `http://127.0.0.1:${proxy.port}`], environment)
+  await terminal.until((screen) => screen.includes('nothing waits for you'))
+  proxy.refuse(true)
+  proxy.cutAll()
+  await terminal.until((screen) => screen.includes('Not connected'))
+  await propose('meanwhile')
+  proxy.refuse(false)
+  await terminal.until((screen) => screen.includes('Do meanwhile') && !screen.includes('Not connected'))
+  terminal.press('q')
+  expect(await terminal.exit).toBe(0)
 })
 
 atTerminal(

@@ -30,12 +30,27 @@ export const withApiFlags = (command: Command): Command => withServerAddress(com
 /** An error answer of the server. */
 export class Refused extends Error {
   readonly status: number
+  /** The server gave a reason itself: it was not a proxy before it. */
+  readonly isExplained: boolean
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, isExplained = true) {
     super(message)
     this.status = status
+    this.isExplained = isExplained
   }
 }
+
+/**
+ * True for a refusal that asking again cannot help, once a stream was open. While a server is replaced, the proxy before it may answer 502,
+ * 404 without a reason, or a page for people.
+ */
+export const isFinal = (error: unknown): boolean =>
+  error instanceof Refused &&
+  error.status >= 400 &&
+  error.status < 500 &&
+  error.status !== 408 &&
+  error.status !== 429 &&
+  !(error.status === 404 && !error.isExplained)
 
 /** No answer came from the server. */
 export class Unreachable extends Error {}
@@ -86,11 +101,11 @@ export function openApi(flags: ApiFlags, environment: Environment): Api {
     const response = await fetch(base + path, { ...init, redirect: 'error' }).catch((cause: unknown) => {
       throw new Unreachable(`${origin} cannot be reached: start the server, or name another with --url or COUNTERSIGN_URL`, { cause })
     })
-    if (!response.ok) throw new Refused(response.status, await reasonOf(response))
+    if (!response.ok) throw await refusalOf(response)
     if (response.headers.get('content-type')?.startsWith(init.headers.accept)) return response
     // The page of another server, or of a proxy that wants a sign-in.
     await response.body?.cancel()
-    throw new Refused(response.status, `${origin} answered with something else than was asked for: is it a Countersign server?`)
+    throw new Refused(response.status, `${origin} answered with something else than was asked for: is it a Countersign server?`, false)
   }
 
   return {
@@ -119,13 +134,14 @@ export async function readPerson(api: Api): Promise<Principal> {
   )
 }
 
-async function reasonOf(response: Response): Promise<string> {
+async function refusalOf(response: Response): Promise<Refused> {
+  const { status } = response
   const { origin } = new URL(response.url)
   const problem: unknown = await response.json().catch(() => undefined)
   if (typeof problem !== 'object' || problem === null || !('detail' in problem))
-    return `${origin} answered ${response.status} without a reason: is it a Countersign server?`
-  if (response.status !== 401) return String(problem.detail)
-  return `${origin}: ${problem.detail}; on its machine, countersign key create makes one`
+    return new Refused(status, `${origin} answered ${status} without a reason: is it a Countersign server?`, false)
+  if (status !== 401) return new Refused(status, String(problem.detail))
+  return new Refused(status, `${origin}: ${problem.detail}; on its machine, countersign key create makes one`)
 }
 
 function readKey(file: string | undefined, { COUNTERSIGN_KEY: key }: Environment): string {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
 import type { Environment } from '../config/index.ts'
-import { type Api, type ApiFlags, openApi, Refused, withApiFlags } from './api.ts'
+import { type Api, type ApiFlags, isFinal, openApi, withApiFlags } from './api.ts'
 import { eventsOf } from './event-stream.ts'
 import { complain, say, sayJson } from './say.ts'
 
@@ -18,19 +18,23 @@ export const tailCommand = (environment: Environment): Command =>
     .option('--count <number>', 'end after so many events')
     .action((flags: TailFlags) => tail(openApi(flags, environment), flags))
 
-/** Resumes after the last event when the connection is cut; ends when the server refuses, or when the first connection fails. While a server is away, the proxy before it answers 502 or 503. */
+/** Resumes after the last event when the connection is cut; ends when the server refuses, or when the first connection cannot be made. */
 async function tail(api: Api, { json, count }: TailFlags): Promise<void> {
   let left = count === undefined ? Number.POSITIVE_INFINITY : Number(count)
   if (!(left > 0)) throw new Error('--count must be a number above 0')
   // `tail | head -1`: the reader is gone.
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1))
   let lastId: string | undefined
-  for (let isFirst = true; ; isFirst = false) {
+  let isFirst = true
+  const onId = (id: string) => {
+    lastId = id
+  }
+  for (;;) {
     try {
       const { body } = await api.open('/api/events', { headers: lastId === undefined ? {} : { 'last-event-id': lastId } })
       if (isFirst) complain('connected')
-      for await (const { id, event, data } of eventsOf(body)) {
-        if (id !== undefined) lastId = id
+      isFirst = false
+      for await (const { id, event, data } of eventsOf(body, onId)) {
         if (event === undefined) continue
         const parsed: unknown = JSON.parse(data)
         if (json) sayJson({ ...(id !== undefined && { id: Number(id) }), type: event, data: parsed })
@@ -38,7 +42,7 @@ async function tail(api: Api, { json, count }: TailFlags): Promise<void> {
         if (--left <= 0) process.exit(0)
       }
     } catch (error) {
-      if (isFirst || (error instanceof Refused && error.status < 500)) throw error
+      if (isFirst || isFinal(error)) throw error
       complain('the connection was cut: connecting again')
     }
     await delay(RECONNECT_MS)

@@ -93,10 +93,13 @@ function streamInboxRoute(app: App, deps: HttpDeps): void {
       const { principal } = callerOf(request)
       const log = await openInboxLog({ store: logs, hub, clock, principal })
       // Without a resume place, the stream begins now: actions that already wait are in the list of actions.
-      const after = afterOf(request, request.query) ?? (await store.read(events.lastPlace))
+      const named = afterOf(request, request.query)
+      const after = named ?? (await store.read(events.lastPlace))
+      const stream = await openStream(deps, request, reply)
+      if (named === undefined) stream.beginAt(after)
       followLog({
         log,
-        stream: await openStream(deps, request, reply),
+        stream,
         logger: request.log,
         after,
         onSent: noteFor(announcements, principal),

@@ -38,9 +38,15 @@ export interface EventStream {
   end(): void
 }
 
+/** A stream of a log, at which its reader resumes after it was cut. */
+export interface ResumableStream extends EventStream {
+  /** Tells a reader that named no place where its stream begins: it resumes there, although nothing has happened since. */
+  beginAt(id: number): void
+}
+
 /** Tracks every open stream and ends them on shutdown: readers reconnect elsewhere. */
 export interface Streams {
-  open(request: FastifyRequest, reply: FastifyReply): EventStream
+  open(request: FastifyRequest, reply: FastifyReply): ResumableStream
   endAll(): void
 }
 
@@ -134,7 +140,7 @@ function openStream(request: FastifyRequest, reply: FastifyReply, upkeep: Upkeep
 }
 
 /** A class, because a closure for each function would cost each open stream more memory than its state. */
-class SseStream implements EventStream {
+class SseStream implements ResumableStream {
   readonly #request: FastifyRequest
   readonly #raw: ServerResponse
   readonly #upkeep: Upkeep
@@ -157,6 +163,10 @@ class SseStream implements EventStream {
 
   send(event: StreamedEvent): void {
     this.#write(event.frame ?? frameOf(event))
+  }
+
+  beginAt(id: number): void {
+    this.#write(Buffer.from(`id: ${id}\n\n`))
   }
 
   get isFull(): boolean {

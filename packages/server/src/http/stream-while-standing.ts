@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { EventHub } from '../dispatch/index.ts'
 import { watchStanding } from '../identity/standing.ts'
-import type { EventStream, Streams } from './sse.ts'
+import type { ResumableStream, Streams } from './sse.ts'
 
 /**
  * Opens an event stream that ends as soon as the caller is disabled or has other rights. A caller who still has access reconnects with the
@@ -12,7 +12,7 @@ export async function streamWhileStanding(
   { hub, clock, streams }: { hub: EventHub; clock: Clock; streams: Streams },
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<EventStream> {
+): Promise<ResumableStream> {
   const standing = await watchStanding({ hub, clock }, request)
   const stream = streams.open(request, reply)
   stream.onClose(() => standing[Symbol.dispose]())

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Action, Snooze } from '@countersign/core'
 import { assigneeOf } from '@countersign/core/text'
 import type { Environment } from '../../config/index.ts'
-import { type Api, Refused, readPerson } from '../api.ts'
+import { type Api, isFinal, readPerson } from '../api.ts'
 import { eventsOf } from '../event-stream.ts'
 import { assigneeText, isMine } from './assignee.ts'
 import { drawInbox } from './draw-inbox.ts'
@@ -57,19 +57,22 @@ export async function showInbox({ api, environment, waiting }: InboxScreen): Pro
 
   async function follow(): Promise<void> {
     let lastId: string | undefined
+    let lost: string | undefined
     while (!stop.signal.aborted) {
       try {
         const from = lastId === undefined ? {} : { headers: { 'last-event-id': lastId } }
         const { body } = await api.open('/api/events', { ...from, signal: stop.signal })
         await reload()
+        if (view.notice === lost) change({ ...view, notice: '' })
         for await (const { id, event } of eventsOf(body)) {
           if (id !== undefined) lastId = id
           if (event !== undefined) await reload()
         }
       } catch (error) {
         if (stop.signal.aborted) return
-        if (error instanceof Refused && error.status < 500) throw error
-        change({ ...view, notice: `Not connected: ${error instanceof Error ? error.message : error}. Trying again.` })
+        if (isFinal(error)) throw error
+        lost = `Not connected: ${error instanceof Error ? error.message : error}. Trying again.`
+        change({ ...view, notice: lost })
       }
       await delay(RECONNECT_MS, undefined, { signal: stop.signal })
     }
