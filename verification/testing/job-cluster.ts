@@ -13,8 +13,10 @@ import { openTestDatabase } from './test-database.ts'
 
 const ROOM = { advance: 4, execute: 4 }
 
-/** This machine, except that no time passes on its steady clock: a process whose sign of life is late counts as alive and holds its own jobs. */
-const STILL_MACHINE = { ...thisMachine, steadyMs: () => 0 }
+const BEGAN_MS = thisMachine.clock.nowMs()
+
+/** This machine, except that no time passes on its clocks: a process whose sign of life is late counts as alive and holds its own jobs. */
+const STILL_MACHINE = { ...thisMachine, steadyMs: () => 0, clock: { ...thisMachine.clock, nowMs: () => BEGAN_MS } }
 
 const LISTENERS = `select pid from pg_stat_activity where datname = current_database() and state = 'idle' and query like 'LISTEN "jobs:insert"%'`
 

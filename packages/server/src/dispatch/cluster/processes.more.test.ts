@@ -28,11 +28,16 @@ async function openDesk() {
   }
 }
 
-/** This machine, except that its steady clock advances only when a test advances it: no timeout passes however busy the machine is. */
+/** This machine, except that its clocks advance only when a test advances them: no timeout passes however busy the machine is. */
 function stillMachine() {
   let nowMs = thisMachine.steadyMs()
+  let aheadMs = thisMachine.clock.nowMs() - nowMs
   return {
-    machine: { ...thisMachine, steadyMs: () => nowMs },
+    machine: { ...thisMachine, steadyMs: () => nowMs, clock: { ...thisMachine.clock, nowMs: () => nowMs + aheadMs } },
+    /** The machine is suspended for so long: the steady clock of Linux does not count that. */
+    suspend: (ms: number) => {
+      aheadMs += ms
+    },
     pass: (ms: number) => {
       nowMs += ms
     },
@@ -217,6 +222,19 @@ test('nothing counts as alive while the connection is down or nobody answered fo
   await one.leave(true)
   expect(one.isAlive).toBe(false)
   expect(await desk.sql('select id from process')).toEqual([])
+})
+
+test('a process whose machine was suspended is not alive until the database has answered it again', async () => {
+  const desk = await openDesk()
+  const { machine, suspend } = stillMachine()
+  const { taken, takeOver } = taker()
+  const one = await desk.start({ takeOver }, undefined, machine)
+  await one.whenAlive()
+  expect(one.isAlive).toBe(true)
+  suspend(3_600_000)
+  expect(one.isAlive).toBe(false)
+  await one.whenAlive()
+  expect([one.isAlive, taken]).toEqual([true, []])
 })
 
 test('the clock is the database’s', async () => {

@@ -90,12 +90,19 @@ export async function openProcesses({
   let id = newId('prc', machine.clock.nowMs())
   let number: number | undefined
   let seenAt = 0
+  /** By how much the wall clock was ahead of the steady one when the beat began that the database answered last. */
+  let aheadMs = 0
   /** When the connection was last restored; long ago before the first reconnect. */
   let returnedAt = Number.NEGATIVE_INFINITY
   let work: ProcessWork | undefined
   let hasLeft = false
   let isTakingOver = false
   let stopWaiting: (() => void) | undefined
+
+  const wallAheadMs = () => machine.clock.nowMs() - steadyMs()
+  // Linux leaves the time in which a machine is suspended out of the steady clock; it shows in the wall clock alone. Where somebody sets that
+  // ahead, this costs a beat.
+  const isFresh = () => steadyMs() - seenAt + Math.max(wallAheadMs() - aheadMs, 0) < FRESH_MS
 
   const connection = await openLastingConnection({
     url,
@@ -144,6 +151,7 @@ export async function openProcesses({
 
   async function beat(session: OwnConnection): Promise<void> {
     const sentAt = steadyMs()
+    const sentAheadMs = wallAheadMs()
     const tellPeers = peers.look()
     const seen = await rows.beat(session, id)
     const receivedAt = steadyMs()
@@ -154,7 +162,9 @@ export async function openProcesses({
       if (await isOutdated(session)) return
     }
     seenAt = receivedAt
-    for (const resolve of waitingForLife) resolve()
+    aheadMs = sentAheadMs
+    // An answer from before a suspension says nothing about the time after it.
+    if (isFresh()) for (const resolve of waitingForLife) resolve()
     const graceMs = receivedAt - returnedAt < RETURN_MS ? RETURN_MS : GRACE_MS
     const { gone, frozen } = others.look(seen.others, receivedAt, graceMs)
     if (others.lateMs > 0) log.warn({ processId: id, lateMs: others.lateMs }, 'process.heartbeat_late')
@@ -209,7 +219,7 @@ export async function openProcesses({
 
   const livingOthers = async () => (await rows.beat(connection, id)).others.filter(({ heldBy, backend }) => heldBy === backend)
 
-  const isAlive = () => connection.isOpen && !hasLeft && steadyMs() - seenAt < FRESH_MS
+  const isAlive = () => connection.isOpen && !hasLeft && isFresh()
 
   return {
     get id() {

@@ -3,7 +3,7 @@ import { defineTool } from '@countersign/toolkit'
 import { openTools } from '@countersign/toolkit/internal'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
+import { ALIVE, openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import { hurriedClock } from '../../../../../verification/testing/open-gate.ts'
 import { openTempSqlite } from '../../../../../verification/testing/temp-store.ts'
 import type { ActionRow } from '../../store/index.ts'
@@ -12,7 +12,7 @@ import type { GateDeps } from '../gate.ts'
 import { attempt, failed, notDone, sentence, succeeded } from './attempt.ts'
 import { nextKey, sendsOf } from './attempt-key.ts'
 
-const deps = { log: pino({ level: 'silent' }) } as unknown as GateDeps
+const deps = { log: pino({ level: 'silent' }), life: ALIVE } as unknown as GateDeps
 const toolWith = (own: Partial<Tool>) => ({ name: 'own.pay', ...own }) as Tool
 const REFUSED = failed('refused', 'No', true)
 
@@ -117,10 +117,12 @@ interface Sent {
   /** Columns that differ from those of an action that was approved and started now. */
   row?: Partial<ActionRow>
   isGone?: true
+  /** Default: true. */
+  isAlive?: boolean
 }
 
 /** The end of one send of an action that is approved in the database, and what its tool was called with. */
-async function send({ effect = 'write', execute = () => 1, row: own, isGone }: Sent) {
+async function send({ effect = 'write', execute = () => 1, row: own, isGone, isAlive = true }: Sent) {
   await using temp = await openTempSqlite()
   await savePersons(temp.store)
   const calls: unknown[][] = []
@@ -135,7 +137,7 @@ async function send({ effect = 'write', execute = () => 1, row: own, isGone }: S
   const row = { ...(await rowOf(temp.store, id)), attempt: 1, updated_at: NOW, ...own }
   const tools = openTools(isGone ? {} : { own: { prefix: true, tools: [tool] } })
   const clock = { ...hurriedClock, nowMs: () => NOW }
-  return { end: await attempt({ ...deps, tools, clock, store: temp.store }, row), calls, row }
+  return { end: await attempt({ ...deps, tools, clock, life: { ...ALIVE, isAlive }, store: temp.store }, row), calls, row }
 }
 
 const fails = (error: Error) => () => {
@@ -174,6 +176,11 @@ test('a process that hung for a second before it sends asks first whether the at
   // The database has no such attempt: there the action is approved only.
   expect((await send({ row: { updated_at: NOW - 999 } })).calls).toHaveLength(1)
   expect(await send({ row: { updated_at: NOW - 1_000 } })).toMatchObject({ end: undefined, calls: [] })
+})
+
+test('a process that lost its sign of life before it sends asks first, too, however short the time seems', async () => {
+  expect((await send({ isAlive: true })).calls).toHaveLength(1)
+  expect(await send({ isAlive: false })).toMatchObject({ end: undefined, calls: [] })
 })
 
 test('a process that hung sends an attempt that is still its own, and not one that a later attempt replaced', async () => {

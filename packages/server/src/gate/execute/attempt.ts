@@ -81,7 +81,8 @@ export async function attempt(deps: GateDeps, row: ActionRow): Promise<Settled |
 }
 
 async function isStillHeld(deps: GateDeps, { id, epoch, updated_at }: ActionRow): Promise<boolean> {
-  if (deps.clock.nowMs() - updated_at < STALL_MS) return true
+  // However short the time seems: the clock of a machine that was suspended does not know of it yet.
+  if (deps.life.isAlive && deps.clock.nowMs() - updated_at < STALL_MS) return true
   // If this gave up, the action would stay in `executing` for as long as this process lives.
   const row = await untilItWorks(deps, id, () => deps.store.read(() => actions.findAction.first({ id })))
   return row?.state === 'executing' && row.epoch === epoch
