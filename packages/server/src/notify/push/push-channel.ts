@@ -36,6 +36,8 @@ interface ShownFacts {
   assignedAt?: number
   /** The action is overdue, and the person is reminded of it. */
   overdue?: true
+  /** A message before it may be on the screen: until this one is sent, the end of the action takes that back. */
+  replaces?: true
 }
 
 /**
@@ -63,6 +65,8 @@ export function pushChannel({ clock, network, pushKey }: ChannelDeps): Channel {
         if (until !== undefined) return { waitUntil: until }
         return attemptAt(subscription, showMessage(row, shownBy(delivery), subscription.endpoint), row)
       }
+      // The push service took it late: what waits again has been shown since, or is about to be.
+      if ((yield* newestAt(delivery))?.id !== delivery.id) return 'dropped'
       // Kept as done, so that what waits again is shown again. The notification stays until the person opens it.
       if (mustAlwaysShow(subscription.endpoint)) return 'done'
       return attemptAt(subscription, withdrawMessage(row.id), row)
@@ -145,6 +149,11 @@ function* isToBeShown(row: ActionRow, person: Principal, now: number): Tx<boolea
   return (yield* snoozes.findSnooze.first({ principal_id: person.id, action_id: row.id, now })) === undefined
 }
 
+/** The newest message about the action of a delivery to the same browser. */
+function* newestAt({ action_id, webhook_id }: WebhookDeliveryRow) {
+  return (yield* pushDeliveries.newestMessages.all({ action_id: action_id ?? '' })).find((one) => one.webhook_id === webhook_id)
+}
+
 /** Enqueues a message for each browser that shows something else than it should. */
 function* tellSubscribers(row: ActionRow, now: number): Tx<void> {
   const newest = new Map((yield* pushDeliveries.newestMessages.all({ action_id: row.id })).map((one) => [one.webhook_id, one]))
@@ -158,7 +167,9 @@ function* tellSubscribers(row: ActionRow, now: number): Tx<void> {
     const last = newest.get(subscription_id)
     const shown = last?.type === 'push.show' && last.state !== 'failed' ? shownBy(last) : undefined
     // A message that no process has begun to send is dropped when it is due: there is nothing to withdraw, and quiet hours stay quiet.
-    const isUnsent = last?.state === 'waiting' && last.epoch === 0
+    const isUnsent = last?.state === 'waiting' && last.epoch === 0 && shown?.replaces === undefined
+    // A withdrawal that did not get through leaves what was shown.
+    const mayBeOnScreen = shown ? !isUnsent : last?.type === 'push.withdraw' && last.state !== 'delivered'
     const facts = waits ? factsFor(row, person) : undefined
     if (facts ? shown && isSaid(shown, facts) : shown === undefined || isUnsent) continue
     const quiet = waits ? quietUntil(yield* preferenceOf(person.id, 'quietHours'), now) : undefined
@@ -167,7 +178,7 @@ function* tellSubscribers(row: ActionRow, now: number): Tx<void> {
       id: newId('evt', now),
       type: waits ? 'push.show' : 'push.withdraw',
       action_id: row.id,
-      facts: JSON.stringify(facts ?? {}),
+      facts: JSON.stringify({ ...facts, ...(waits && mayBeOnScreen && { replaces: true }) }),
       now,
       at: quiet ?? now,
     })

@@ -60,11 +60,11 @@ export const insertMessage = question<NewRow & { subscription_id: string; facts:
 /** The newest message about an action to each subscription. */
 export const newestMessages = question<
   { action_id: string },
-  Pick<WebhookDeliveryRow, 'webhook_id' | 'type' | 'facts' | 'state' | 'epoch'>
+  Pick<WebhookDeliveryRow, 'webhook_id' | 'id' | 'type' | 'facts' | 'state' | 'epoch'>
 >((db, p) =>
   db
     .selectFrom('webhook_delivery as d')
-    .select(['d.webhook_id', 'd.type', 'd.facts', 'd.state', 'd.epoch'])
+    .select(['d.webhook_id', 'd.id', 'd.type', 'd.facts', 'd.state', 'd.epoch'])
     .where('d.action_id', '=', p.action_id)
     .where('d.channel', '=', lit('push'))
     .where('d.webhook_id', '!=', lit(EVERY_SUBSCRIPTION))
