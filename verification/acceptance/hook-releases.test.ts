@@ -73,3 +73,30 @@ test.each([
     ])
   },
 )
+
+test('a repeated command in a folder of its own is found, where a version before read the folder otherwise', async () => {
+  const before = groupOf((check) => (args: JsonObject) => {
+    const checked = check(args)
+    return checked.ok ? { ok: true, value: { ...checked.value, folder: FOLDER } } : checked
+  })
+  const config: { tools: Record<string, typeof today>; policy: object } = { tools: { host: before }, policy: { default: 'ask' } }
+  await using server = await startTestServer({ config })
+  const { key } = await server.makeKey({ name: 'ana claude', kind: 'agent', agent: 'claude', roles: ['agent'] })
+  const hook = (cwd: string) =>
+    server.with({ authorization: `Bearer ${key}` }).send('POST', '/hooks/claude', {
+      body: {
+        ...{ session_id: 's1', cwd, hook_event_name: 'PreToolUse' },
+        ...{ tool_name: 'Bash', tool_input: { command: 'npm run deploy', workdir: 'web' }, tool_use_id: 'toolu_1' },
+      },
+    })
+  const asked = hook(FOLDER)
+  await decide(server, await waiting(server), { verdict: 'approve' })
+  expect(decisionOf(await asked)).toBe('allow')
+  await server.restart(() => {
+    config.tools = { host: today }
+  })
+  expect(decisionOf(await hook(FOLDER))).toBe('allow')
+  const elsewhere = hook('/srv/another')
+  await decide(server, await waiting(server), { verdict: 'decline' })
+  expect(decisionOf(await elsewhere)).toBe('deny')
+})

@@ -30,7 +30,8 @@ const HELP = `
 Works on the data itself, so it needs no key: whoever can read the data folder or the database may give out keys. Servers may run
 meanwhile; a key is good, and a revoked one ends, at once in all of them.`
 
-const EXIT_HELP = '\nExit code: 0 when it is done, 1 when something went wrong; then no key was changed, unless only the output was lost.'
+const EXIT_HELP =
+  '\nExit code: 0 when it is done, 1 when something went wrong; then no key was changed, or it was changed and the output was lost.'
 const CREATE_EXIT_HELP =
   '\nExit code: 0 when it is done, 1 when something went wrong; then no key was made, or it was revoked because nobody got it.'
 

@@ -24,3 +24,4 @@ export const codingAgent: SourceKind<z.output<typeof CodingAgentSection>> = {
     check: async () => [{ level: 'ok', message: 'coding agents ask at /hooks/<host>; countersign doctor in their folder tries it' }],
   }),
 }
+export { runFolder } from './shell/run-folder.ts'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Action, CountersignError, canonicalJson, type JsonObject, type Tool } from '@countersign/core'
-import { type HostTool, isHostTool, toArguments, toHostInput } from '../coding-agent/index.ts'
+import { isObject } from '@countersign/core/text'
+import { type HostTool, isHostTool, runFolder, toArguments, toHostInput } from '../coding-agent/index.ts'
 import type { IdempotencyKey } from '../store/index.ts'
 import { type ActionRow, hostCalls, newSalt, type Store, stored, type Tx } from '../store/index.ts'
 
@@ -93,7 +94,10 @@ const hasInput = (row: ActionRow, { proposal }: GateCall): boolean =>
 function isOfInput(row: ActionRow, { made }: GateCall): boolean {
   const [args, given] = [stored.sharedArgumentsOf(row), toArguments(made).args]
   if (args.host !== given.host || args.hostTool !== given.hostTool) return false
-  return row.edited_by !== null || (args.folder === given.folder && changedInput(made, args) === undefined)
+  if (row.edited_by !== null) return true
+  // The folder of a command that names one is read from the command.
+  const folders = [made.folder, isObject(args.options) ? runFolder(args.options, made.folder) : made.folder]
+  return folders.includes(String(args.folder)) && changedInput(made, args) === undefined
 }
 
 const isSame = (row: ActionRow, call: GateCall): boolean => hasInput(row, call) && stored.contextOf(row)?.run === call.run

@@ -9,7 +9,7 @@ import { openTools } from '../../../../toolkit/src/open-tools.ts'
 import { openEngine } from '../../engine.ts'
 import { actions } from '../../store/index.ts'
 
-test('what is approved at a process that was taken for dead is carried out once, and its answer counts', { timeout: 120_000 }, async () => {
+test('what is approved at a process that was taken for dead is carried out once, and its answer counts', async () => {
   await using stack = new AsyncDisposableStack()
   const { url } = stack.use(await openTestDatabase())
   const { hostname: host, port } = new URL(url)
@@ -49,15 +49,15 @@ test('what is approved at a process that was taken for dead is carried out once,
   // The pool goes on; only what shows the others that this process is alive is broken.
   proxy.refuse(true)
   proxy.cutAll()
-  await expect.poll(() => runOn(url, 'select id from process'), { timeout: 30_000 }).toHaveLength(1)
+  await expect.poll(() => runOn(url, 'select id from process')).toHaveLength(1)
   await cut.gate.decide(id, { verdict: 'approve' }, { principal: ana })
-  await expect.poll(() => sent.length, { timeout: 30_000 }).toBe(1)
+  await expect.poll(() => sent.length).toBe(1)
   const before = cut.count('jobs.enqueued')
   proxy.refuse(false)
-  await expect.poll(() => cut.count('jobs.enqueued'), { timeout: 30_000 }).toBeGreaterThan(before)
+  await expect.poll(() => cut.count('jobs.enqueued')).toBeGreaterThan(before)
   paid.resolve('paid')
   const state = () => other.store.read(() => actions.findAction.first({ id })).then((row) => row?.state)
-  await expect.poll(state, { timeout: 30_000 }).not.toBe('executing')
+  await expect.poll(state).not.toBe('executing')
   expect([await state(), sent.length]).toEqual(['succeeded', 1])
   expect([...cut.logged, ...other.logged]).not.toContain('action.stale_answer')
 })

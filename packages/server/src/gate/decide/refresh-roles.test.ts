@@ -103,6 +103,21 @@ for (const { database, open } of STORES) {
     await expect(now.decide(early.id, approval(early), by(lea))).rejects.toMatchObject({ code: 'not_found' })
   })
 
+  test(`${database}: what waits for another role by now is escalated as the policy says by now`, async () => {
+    await using temp = await open()
+    await saveAll(temp.store)
+    let nowMs = Date.now() - 600_000
+    const escalate = { after: 'PT1M', roles: ['leads'] }
+    const before = gateUnder(temp.store, 1, 'finance', {}, () => nowMs)
+    const now = gateUnder(temp.store, 2, 'treasury', { escalate }, () => nowMs)
+    const { id } = await before.propose()
+    const asked = await now.refresh(id, by(ana))
+    expect(asked.requires).toMatchObject({ roles: ['treasury'], escalation: { roles: ['leads'], isDone: false } })
+    nowMs += 61_000
+    await now.doWhatIsDue(never)
+    expect(await now.decide(id, approval(asked), by(lea))).toMatchObject({ state: 'approved' })
+  })
+
   test(`${database}: an edited action goes on waiting for those of before its edit, whoever looks again`, async () => {
     await using temp = await open()
     await saveAll(temp.store)

@@ -170,7 +170,7 @@ const FOR_OTHERS: Why = { why: 'policy', reason: 'The policy says otherwise now 
 function isAskedOtherwise(row: ActionRow, { policy }: PreparedAction): boolean {
   if (policy.verdict !== 'ask' || policy.version === stored.policyOf(row).version || row.edited_by !== null) return false
   const { escalation, ...waitsFor }: Requires = stored.requirementsOf(row)
-  // Those whom an escalation has added are asked in the new revision too.
+  // Those whom an escalation has added are asked in the new revision too, where the policy still names them.
   const now = escalation?.isDone ? withRoles(policy.requires, policy.escalateTo ?? escalation.roles) : policy.requires
   return textOf(now) !== textOf(waitsFor)
 }

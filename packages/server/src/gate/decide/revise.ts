@@ -132,8 +132,11 @@ function timesOf(row: Revisable, { policy }: PreparedAction, nowMs: number): Tim
   const { expires_at, remind_at, escalate_at } = row
   if (row.state === 'proposed') {
     const { escalation }: Requires = stored.requirementsOf(row)
-    // Everybody whom the escalation added may decide about the new revision too.
-    return { expires_at, remind_at, escalate_at: escalation?.isDone ? nowMs : escalate_at }
+    // Whom an escalation added may decide about the new revision too, where the policy still names them.
+    if (escalation?.isDone) return { expires_at, remind_at, escalate_at: nowMs }
+    // The policy may escalate only since another version.
+    const leftMs = expires_at === null ? undefined : expires_at - nowMs
+    return { expires_at, remind_at, escalate_at: escalate_at ?? deadlinesOf(policy, leftMs, nowMs).escalate_at }
   }
   return deadlinesOf(policy, askedMs(row), nowMs)
 }
