@@ -236,7 +236,7 @@ onPostgres('a standby that lacks what was committed holds the processes that kno
   for (const server of servers) await expect.poll(() => readiness(server), SOON).toBe('ok')
   for (let look = 0; look < 10; look++) {
     await setTimeout(500)
-    for (const server of servers) expect([look, await readiness(server)]).toEqual([look, 'ok'])
+    for (const server of servers) expect([look, (await server.admin.get('/api/hold')).held]).toEqual([look, false])
   }
   const { id: next } = await first.admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'next' } })
   await first.admin.post(`/api/actions/${next}/decision`, { verdict: 'approve' })

@@ -123,7 +123,7 @@ function* findForReading(actionId: string, caller: Caller, nowMs: number): Tx<Ac
   return row
 }
 
-/** The revision that an admin causes outlives an embed token. */
+/** Not with an embed token: the revision would outlive it. */
 const looksAsAdmin = ({ principal }: Caller): boolean =>
   principal.roles.includes('admin') && principal.host === undefined && whyNeverDecides(principal) === undefined
 
