@@ -171,12 +171,14 @@ test('a key that cannot be stored is told, and the settings are as they were: ho
   expect(await connect('codex', '--yes')).toEqual(unstored('codex', where))
   rmSync(join(home, '.countersign'))
   mkdirSync(key('claude'), { recursive: true })
-  mkdirSync(`${key('codex')}.countersign`)
   expect(await connect('claude', '--yes')).toEqual(
     unstored('claude', 'cannot be read (EISDIR): it has to be a file that this user can read'),
   )
+  // Nobody makes a file in there, not even root.
+  rmSync(dirname(key('codex')), { recursive: true })
+  symlinkSync('/proc', dirname(key('codex')))
   expect(await connect('codex', '--yes')).toEqual(
-    unstored('codex', `cannot be written (EISDIR): ${dirname(key('codex'))} has to be a folder that this user can write, with room for it`),
+    unstored('codex', `cannot be written (ENOENT): ${dirname(key('codex'))} has to be a folder that this user can write, with room for it`),
   )
   expect([existsSync(join(home, FILES.claude)), existsSync(key('codex'))]).toEqual([false, false])
   expect(readFileSync(join(home, FILES.codex), 'utf8')).toBe('{"hooks": {}}')

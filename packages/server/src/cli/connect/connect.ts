@@ -12,7 +12,8 @@ import { complain, type Out, safeJson, say, sayJson } from '../say.ts'
 import { tryCanary } from './canary.ts'
 import { putInPlace } from './put-in-place.ts'
 import { type Connection, HOST_SETTINGS } from './settings.ts'
-import { changeSettings, type Hooks, NotPlainJson, showChange, writeSettings } from './settings-file.ts'
+import { changeSettings, type Hooks, NotPlainJson, showChange } from './settings-file.ts'
+import { writeWhole } from './whole-file.ts'
 
 interface ConnectFlags extends ApiFlags {
   limit: string
@@ -112,7 +113,7 @@ async function connect(host: HookHost, flags: ConnectFlags, environment: Environ
     if (!flags.yes && !(await agrees(out))) return { ...unchanged, isDone: false }
   }
   if (flags.undo) {
-    if (hasChanged) writeSettings(file, change.after)
+    if (hasChanged) writeWhole(file, change.after)
     say(`${HOST_NAMES[host]} no longer asks Countersign.`, out)
     return { file, isDone: true, isConnected: false, hasChanged }
   }

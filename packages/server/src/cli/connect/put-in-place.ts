@@ -1,9 +1,10 @@
 import { existsSync, rmdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { complain } from '../say.ts'
-import { readWhole, type SettingsChange, writeSettings } from './settings-file.ts'
+import type { SettingsChange } from './settings-file.ts'
+import { readWhole, writeWhole } from './whole-file.ts'
 
-/** What a connection changes, and how it is proved. */
+/** The files that a connection writes, and the call that proves it. */
 export interface Placement {
   /** The settings of the host. */
   file: string
@@ -38,8 +39,8 @@ export async function putInPlace({ file, change, key, prove }: Placement): Promi
   try {
     if (key) undo.push(storeKey(key.file, key.text))
     if (change.before !== change.after) {
-      writeSettings(file, change.after)
-      undo.push(() => writeSettings(file, change.before))
+      writeWhole(file, change.after)
+      undo.push(() => writeWhole(file, change.before))
     }
     const problem = await prove()
     if (problem === undefined) undo.length = 0
@@ -58,13 +59,13 @@ function storeKey(file: string, key: string): () => void {
   const missing = [dirname(file), dirname(dirname(file))].filter((folder) => !existsSync(folder))
   const removeFolders = () => missing.forEach(removeEmpty)
   try {
-    writeSettings(file, key, { isSecret: true })
+    writeWhole(file, key, { isSecret: true })
   } catch (error) {
     removeFolders()
     throw error
   }
   return () => {
-    writeSettings(file, before, { isSecret: true })
+    writeWhole(file, before, { isSecret: true })
     removeFolders()
   }
 }

@@ -1,20 +1,9 @@
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync } from 'node:fs'
 import type { JsonObject } from '@countersign/core'
 import { isObject } from '@countersign/core/text'
 import type { HookHost } from '../../coding-agent/index.ts'
 import { isOurs } from './settings.ts'
+import { placeOf, readWhole } from './whole-file.ts'
 
 /** A settings file before and after; undefined when it does not exist. */
 export interface SettingsChange {
@@ -61,17 +50,6 @@ export function changeSettings(file: string, host: HookHost, empty: JsonObject, 
   return { before, after: isEmpty ? undefined : `${JSON.stringify(after, null, 2)}\n` }
 }
 
-/** @throws Error with a sentence that names the file. */
-export function readWhole(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw new Error(`${file} cannot be read (${codeOf(cause)}): it has to be a file that this user can read`, { cause })
-  }
-}
-
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : error)
-
 function parse(text: string): JsonObject | undefined {
   try {
     const read: unknown = JSON.parse(text)
@@ -79,46 +57,6 @@ function parse(text: string): JsonObject | undefined {
   } catch {
     return undefined
   }
-}
-
-/** Where the content of the file is: settings are often a link into a folder of dotfiles, and have to stay one. */
-const placeOf = (file: string): string => (existsSync(file) && lstatSync(file).isSymbolicLink() ? realpathSync(file) : file)
-
-/**
- * Writes the file at once and whole, or removes it. A new one can be read by its owner only; a secret always, and its folder too.
- * @throws Error with a sentence that names the file, which is as it was.
- */
-export function writeSettings(file: string, text: string | undefined, { isSecret = false } = {}): void {
-  if (text === undefined) {
-    rmSync(file, { force: true })
-    return
-  }
-  const refuse = (cause: unknown, advice: string): never => {
-    throw new Error(`${file} cannot be written (${codeOf(cause)}): ${advice}`, { cause })
-  }
-  try {
-    mkdirSync(dirname(file), { recursive: true, ...(isSecret && { mode: 0o700 }) })
-  } catch (cause) {
-    refuse(cause, `${dirname(file)} has to be a folder`)
-  }
-  const place = placeOf(file)
-  const draft = `${place}.countersign`
-  try {
-    const mode = isSecret ? 0o600 : (statSync(place, { throwIfNoEntry: false })?.mode ?? 0o600)
-    writeFileSync(draft, text, { mode: 0o600 })
-    chmodSync(draft, mode & 0o777)
-    renameSync(draft, place)
-  } catch (cause) {
-    removeDraft(draft)
-    refuse(cause, `${dirname(place)} has to be a folder that this user can write, with room for it`)
-  }
-}
-
-/** A folder of that name is not ours. */
-function removeDraft(draft: string): void {
-  try {
-    rmSync(draft, { force: true })
-  } catch {}
 }
 
 /** The lines that differ, with those around them. */
