@@ -8,6 +8,7 @@ import { compilePolicy, fixedPolicies } from '../../../packages/server/src/polic
 import { type ActionRow, actions, principals, type Store, votes } from '../../../packages/server/src/store/index.ts'
 import { defineTool } from '../../../packages/toolkit/src/define.ts'
 import { openTools, type ToolRegistry } from '../../../packages/toolkit/src/open-tools.ts'
+import { ALIVE } from '../../testing/bare-gate.ts'
 import type { Footing } from './changes.ts'
 
 const SILENT = pino({ level: 'silent' })
@@ -74,7 +75,7 @@ export async function openFootings(store: Store): Promise<Footings> {
     clock: systemClock,
     log: SILENT,
     processId: 'prc_bound',
-    life: { isAlive: true, whenAlive: async () => undefined },
+    life: ALIVE,
     stopped: new AbortController().signal,
     agentStopsOnDecline: () => false,
     limiter: createConcurrencyLimiter(2),

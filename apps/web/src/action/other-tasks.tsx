@@ -5,7 +5,7 @@ import { useServices } from '../services.tsx'
 import { Failure } from '../ui/index.ts'
 import { looksAgain, withdraws } from './what-else.ts'
 
-/** What the card has no button for: to look again at what others decide about, and to end what was allowed to a client that may be gone. */
+/** The buttons that the card lacks: one looks again at what others decide about, one withdraws what was allowed to a client, which may be gone. */
 export function OtherTasks({ action, onChange }: { action: Action; onChange: (changed: Action) => void }) {
   const { client, inbox, me } = useServices()
   const standsFor = useStandsFor()

@@ -59,8 +59,10 @@ function refuseOptionsAsValues(command: Command): void {
   for (const option of command.options.filter(({ required }) => required))
     command.on(`option:${option.name()}`, (value: string) => {
       const [name = ''] = value.split('=')
-      const why = value === '--' ? '-- ends the options' : own.has(name) ? `${name} is an option itself` : undefined
-      if (why) command.error(`error: option '${option.flags}' argument missing: ${why}`, { code: 'commander.optionMissingArgument' })
+      if (value === '--' || own.has(name))
+        command.error(`error: option '${option.flags}' cannot take ${name}, itself an option, as its value`, {
+          code: 'commander.optionMissingArgument',
+        })
     })
 }
 

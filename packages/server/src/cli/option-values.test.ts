@@ -22,7 +22,7 @@ test('no option of any command takes another option of it, or the end of the opt
       if (!required || !long || argChoices) continue
       for (const flag of [...flags, `${flags.at(-1)}=x`, '--help', '-h', '--']) {
         const refused = await run(long, flag).catch((error: Error) => error.message)
-        const message = `error: option '${name}' argument missing: ${flag === '--' ? '-- ends the options' : `${flag.split('=')[0]} is an option itself`}`
+        const message = `error: option '${name}' cannot take ${flag.split('=')[0]}, itself an option, as its value`
         expect(refused, [...words, long, flag].join(' ')).toBe(message)
         tried++
       }

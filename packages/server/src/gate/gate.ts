@@ -37,7 +37,7 @@ import { redact } from './redact.ts'
 import { markSeen } from './seen.ts'
 import { endSnooze, snooze } from './snooze.ts'
 
-/** Whether the other processes on the database see this one. The one that they do not see has lost its id, and they take over what runs under it. */
+/** Tells whether the other processes on the database see this one. They take over what runs under the id of a process that they do not see. */
 export interface SignOfLife {
   readonly isAlive: boolean
   /** Resolves when it is alive. @throws CountersignError `not_ready` when that takes too long. */

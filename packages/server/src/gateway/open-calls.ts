@@ -55,7 +55,7 @@ const MAKES_NO_ACTION: ReadonlySet<string> = new Set([
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** What an open call is found by. */
+/** Returns the hash under which a call is open. */
 const hashOf = ({ tool, arguments: args, agent }: GatewayCall, { principal }: Caller): string =>
   sha256(canonicalJson({ principal: principal.id, agent: agent ?? null, tool, arguments: args }))
 
@@ -98,6 +98,20 @@ export function createOpenCalls({
     return { action, isRepeated: earlier !== undefined }
   }
 
+  /**
+   * Returns the action of an open call; 'delivered' when its result was delivered since the call was read, undefined when it is over. A failed
+   * delivery leaves the call open.
+   */
+  async function undelivered(hash: string, onceKey: string, actionId: string): Promise<Action | 'delivered' | undefined> {
+    await telling.get(actionId)
+    const action = await readAction(actionId)
+    if (action && hasEnded(action.state)) {
+      const still = await store.read(() => gatewayCalls.findCall.first({ call: hash }))
+      if (still?.once_key !== onceKey) return 'delivered'
+    }
+    return action && !isOver(action, clock.nowMs()) ? action : undefined
+  }
+
   async function actionOf(call: GatewayCall, caller: Caller): Promise<FoundAction> {
     if (call.key !== undefined) return actionOfKey(call, call.key, caller)
     const hash = hashOf(call, caller)
@@ -117,14 +131,9 @@ export function createOpenCalls({
         await store.transact(() => gatewayCalls.nameAction.run({ call: hash, once_key, action_id: action.id }))
         return { action, isRepeated: once_key !== onceKey }
       }
-      await telling.get(open.action_id)
-      const action = await readAction(open.action_id)
-      // Its result may have been delivered since the call was read. A failed delivery leaves the call open.
-      if (action && hasEnded(action.state)) {
-        const still = await store.read(() => gatewayCalls.findCall.first({ call: hash }))
-        if (still?.once_key !== once_key) continue
-      }
-      if (action && !isOver(action, clock.nowMs())) return { action, isRepeated: true }
+      const action = await undelivered(hash, once_key, open.action_id)
+      if (action === 'delivered') continue
+      if (action) return { action, isRepeated: true }
       await store.transact(() => gatewayCalls.endCall.run({ call: hash, once_key }))
     }
   }
@@ -139,21 +148,13 @@ export function createOpenCalls({
       return (await store.read(() => findAnswer<Action>(onceOf({ ...call, tool: action.tool }, key, caller)))) && action
     }
     for (const { tool } of await store.read(() => gatewayCalls.toolsOfOpenCalls.all({ requested_by: caller.principal.id }))) {
-      const action = mayBeModelName(modelName, tool) ? await stillOpen(hashOf({ ...call, tool }, caller)) : undefined
-      if (action) return action
+      if (!mayBeModelName(modelName, tool)) continue
+      const hash = hashOf({ ...call, tool }, caller)
+      const open = await store.read(() => gatewayCalls.findCall.first({ call: hash }))
+      const action = open && open.action_id !== null ? await undelivered(hash, open.once_key, open.action_id) : undefined
+      if (action && action !== 'delivered') return action
     }
     return undefined
-  }
-
-  /** Returns the action of the call under this hash while its result was not delivered. */
-  async function stillOpen(hash: string): Promise<Action | undefined> {
-    const find = () => store.read(() => gatewayCalls.findCall.first({ call: hash }))
-    const open = await find()
-    if (!open || open.action_id === null) return undefined
-    await telling.get(open.action_id)
-    const action = await readAction(open.action_id)
-    if ((await find())?.once_key !== open.once_key) return undefined
-    return action && !isOver(action, clock.nowMs()) ? action : undefined
   }
 
   /** Closes a call that created no action, because a repeat would find nothing later, unless a concurrent call succeeded. */

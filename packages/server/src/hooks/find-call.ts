@@ -9,7 +9,7 @@ import { type ActionRow, hostCalls, newSalt, type Store, stored, type Tx } from 
 export interface GateCall {
   /** As the host makes it. */
   made: HostTool
-  /** What is proposed for it, or why that is impossible now. An action that it has already is not touched by that. */
+  /** What to propose for the call, or the error when it cannot be proposed now. An action that the call has already is found without it. */
   proposal: Proposal | { refused: CountersignError }
   /** The session of the host, as the action's context shows it. */
   run: string
@@ -90,7 +90,10 @@ export function claimKeyOf(
 const hasInput = (row: ActionRow, { proposal }: GateCall): boolean =>
   'tool' in proposal && row.tool === proposal.tool.name && row.arguments === proposal.argumentsText
 
-/** What a host's tool was given, or what people made of it; not what this server reads in it, which a later version may read otherwise. */
+/**
+ * True for an action of the same tool of the host with the same input, or with an input that people edited. What this server derives from an
+ * input is not compared: a later version may derive something else.
+ */
 function isOfInput(row: ActionRow, { made }: GateCall): boolean {
   const [args, given] = [stored.sharedArgumentsOf(row), toArguments(made).args]
   if (args.host !== given.host || args.hostTool !== given.hostTool) return false

@@ -21,7 +21,7 @@ const MOST_KNOWN = 1_000
 export interface PromotionOptions {
   store: Store
   clock: Clock
-  /** What this process was opened on. */
+  /** The installation and the timeline of the database when this process opened it. */
   opened: Pick<InstanceRow, 'id' | 'timeline'>
   /** The row that this process knows to be committed when it begins to watch. */
   marks: readonly Mark[]

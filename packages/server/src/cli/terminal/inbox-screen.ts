@@ -58,14 +58,16 @@ export async function showInbox({ api, environment, waiting }: InboxScreen): Pro
   async function follow(): Promise<void> {
     let lastId: string | undefined
     let lost: string | undefined
+    const onId = (id: string) => {
+      lastId = id
+    }
     while (!stop.signal.aborted) {
       try {
         const from = lastId === undefined ? {} : { headers: { 'last-event-id': lastId } }
         const { body } = await api.open('/api/events', { ...from, signal: stop.signal })
         await reload()
         if (view.notice === lost) change({ ...view, notice: '' })
-        for await (const { id, event } of eventsOf(body)) {
-          if (id !== undefined) lastId = id
+        for await (const { event } of eventsOf(body, onId)) {
           if (event !== undefined) await reload()
         }
       } catch (error) {

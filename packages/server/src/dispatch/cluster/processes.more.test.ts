@@ -73,6 +73,14 @@ async function looksAgain(desk: Awaited<ReturnType<typeof openDesk>>, one: Proce
   }
 }
 
+/** The way of one process to the database. */
+async function openProxy(databaseUrl: string) {
+  const { hostname: host, port } = new URL(databaseUrl)
+  const proxy = await openFaultProxy({ host, port: Number(port) })
+  onTestFinished(() => proxy[Symbol.asyncDispose]())
+  return proxy
+}
+
 test('a process that lost its connection has the same id when it is back in time, and nobody took it over', async () => {
   const desk = await openDesk()
   const { taken, takeOver } = taker()
@@ -92,10 +100,8 @@ test('a process that lost its connection has the same id when it is back in time
 
 test('after a time without the database, whoever is back first takes over from nobody who comes back, too', async () => {
   const desk = await openDesk()
-  const { hostname: host, port } = new URL(desk.url)
   const { taken, takeOver } = taker()
-  const proxies = [await openFaultProxy({ host, port: Number(port) }), await openFaultProxy({ host, port: Number(port) })] as const
-  for (const proxy of proxies) onTestFinished(() => proxy[Symbol.asyncDispose]())
+  const proxies = [await openProxy(desk.url), await openProxy(desk.url)] as const
   const { machine, pass } = stillMachine()
   const [first, second] = [
     await desk.start({ takeOver }, throughProxy(desk.url, proxies[0]), machine),
@@ -123,10 +129,8 @@ test('after a time without the database, whoever is back first takes over from n
 
 test('when the database moves to another machine, a process that waits for the old address is not taken over', async () => {
   const desk = await openDesk()
-  const { hostname: host, port } = new URL(desk.url)
   const { taken, takeOver } = taker()
-  const proxies = [await openFaultProxy({ host, port: Number(port) }), await openFaultProxy({ host, port: Number(port) })] as const
-  for (const proxy of proxies) onTestFinished(() => proxy[Symbol.asyncDispose]())
+  const proxies = [await openProxy(desk.url), await openProxy(desk.url)] as const
   const { machine, pass } = stillMachine()
   const first = await desk.start({ takeOver }, throughProxy(desk.url, proxies[0]), machine)
   const second = await desk.start({}, throughProxy(desk.url, proxies[1]))
