@@ -1,10 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
 import { openConfig } from '../../packages/server/src/config/index.ts'
-import { defineTool } from '../../packages/toolkit/src/define.ts'
 import { openTools } from '../../packages/toolkit/src/open-tools.ts'
-import type { ToolSource } from '../../packages/toolkit/src/source.ts'
 import { MCP_CLIENTS } from '../testing/mcp-clients.ts'
+import { agentKey, changingSource, linkClient } from '../testing/mcp-gateway.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
@@ -24,11 +23,6 @@ const startGateway = (target: Target, waitSeconds = 0): Promise<TestServer> =>
   })
 
 const answering = () => startTarget(({ path }) => ({ status: 200, body: { id: 7, path } }))
-
-/** Returns an agent's key. */
-async function agentKey(server: TestServer, name = 'bot'): Promise<string> {
-  return (await server.admin.post('/api/keys', { name, kind: 'agent' })).key
-}
 
 test.each(MCP_CLIENTS)(
   '$client ($speaks): what policy allows runs, what it denies does not, what it asks waits for a person',
@@ -112,97 +106,6 @@ test('what people said instead of yes, and what they changed, is told in words',
   expect(JSON.stringify(wrong.content)).toContain('what must have at least 1 character')
 })
 
-test('a call that is repeated after a release, whose tool takes other arguments, is told of its action; another call what is wrong with it', async () => {
-  /** The tool as a release has it. */
-  const release = (required: string[]) => ({
-    prefix: false,
-    tools: [
-      defineTool({
-        ...{ name: 'pay', description: 'Pays.', effect: 'write', execute: () => ({ paid: true }) },
-        input: { type: 'object', properties: { to: { type: 'string' } }, required },
-      }),
-    ],
-  })
-  const tools = { shop: release(['to']) }
-  await using server = await startTestServer({ config: { tools, gateway: { waitSeconds: 0 } } })
-  const key = await agentKey(server)
-  const calls = [{}, { meta: { 'countersign/idempotencyKey': 'order-7' } }]
-  const callAll = async () => {
-    await using client = await MCP_CLIENTS[2].connect({ url: `${server.url}/mcp`, key })
-    const answers = []
-    for (const options of calls) answers.push(await client.call('pay', { to: 'ACME' }, options))
-    const wrong = await client.call('pay', { to: 7 })
-    return { answers, wrong }
-  }
-  const { answers } = await callAll()
-  const ids = answers.map(({ structuredContent }) => (structuredContent as { actionId: string }).actionId)
-  await server.restart(() => {
-    tools.shop = release(['to', 'currency', 'cents'])
-  })
-  const waiting = await callAll()
-  expect(waiting.answers).toMatchObject(ids.map((actionId) => ({ structuredContent: { status: 'waiting_for_approval', actionId } })))
-  // Everything that is wrong, under the name that the model knows.
-  expect(waiting.wrong).toMatchObject({ isError: true })
-  expect(JSON.stringify(waiting.wrong.content)).toMatch(/pay: .*currency.*cents/)
-  for (const id of ids) await server.admin.post(`/api/actions/${id}/decision`, { verdict: 'decline', reason: 'not on Fridays' })
-  const declined = await callAll()
-  expect(declined.answers).toMatchObject(ids.map((actionId) => ({ structuredContent: { status: 'declined', actionId } })))
-  expect((await server.admin.get('/api/actions')).items).toHaveLength(2)
-  // It was told what became of its action: now it is another call.
-  const next = (await callAll()).answers[0]
-  expect(next).toMatchObject({ isError: true })
-  expect(JSON.stringify(next?.content)).toMatch(/pay: .*currency.*cents/)
-  expect((await server.dump()).gateway_call).toEqual([])
-})
-
-test('a call that is repeated after a release without its tool is told of its action; another call that there is no such tool', async () => {
-  /** The tool as a release has it. */
-  const release = (name: string) => ({
-    tools: [
-      defineTool({
-        ...{ name, description: 'Pays.', effect: 'write', execute: () => ({ paid: true }) },
-        input: { type: 'object', properties: { to: { type: 'string' } } },
-      }),
-    ],
-  })
-  const tools = { shop: release('pay') }
-  await using server = await startTestServer({ config: { tools, gateway: { waitSeconds: 0 } } })
-  const keys = [await agentKey(server), await agentKey(server, 'other')] as const
-  const keyed = { meta: { 'countersign/idempotencyKey': 'order-7' } }
-  const callAs = async (key: string, args: object, options = {}) => {
-    await using client = await MCP_CLIENTS[2].connect({ url: `${server.url}/mcp`, key })
-    return await client.call('shop_pay', { ...args }, options)
-  }
-  const callBoth = async () => [await callAs(keys[0], { to: 'ACME' }), await callAs(keys[0], { to: 'ACME' }, keyed)]
-  const ids = (await callBoth()).map(({ structuredContent }) => (structuredContent as { actionId: string }).actionId)
-  expect(new Set(ids).size).toBe(2)
-  const told = ids.map((id) => ({ _meta: { 'countersign/action': { id, state: 'succeeded' } }, structuredContent: { paid: true } }))
-  for (const id of ids) await server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
-  await server.settle()
-  await server.restart(() => {
-    tools.shop = release('payOut')
-  })
-  // Only the same call: of the same agent, with the same arguments, under the same key.
-  for (const [key, args, options] of [
-    [keys[1], { to: 'ACME' }, {}],
-    [keys[1], { to: 'ACME' }, keyed],
-    [keys[0], { to: 'Bolt' }, {}],
-    [keys[0], { to: 'ACME' }, { meta: { 'countersign/idempotencyKey': 'order-8' } }],
-  ] as const) {
-    await expect(callAs(key, args, options)).rejects.toThrow('there is no tool shop_pay')
-  }
-  const other = await callAs(keys[0], { to: 'Bolt' }, keyed)
-  expect(other).toMatchObject({ isError: true })
-  expect(JSON.stringify(other.content)).toContain('was used for a request with another body')
-
-  expect(await callBoth()).toMatchObject(told)
-  // The key means the call for longer; without one it was told what became of it, and now it is another call.
-  await expect(callAs(keys[0], { to: 'ACME' })).rejects.toThrow('there is no tool shop_pay')
-  expect(await callAs(keys[0], { to: 'ACME' }, keyed)).toMatchObject(told[1] ?? {})
-  expect((await server.admin.get('/api/actions')).items).toHaveLength(2)
-  expect((await server.dump()).gateway_call).toEqual([])
-})
-
 test('an edit that was taken back and approved later is told like every other edit: with the arguments that ran', async () => {
   await using target = await answering()
   await using server = await startGateway(target)
@@ -220,17 +123,6 @@ test('an edit that was taken back and approved later is told like every other ed
   expect(target.writes.map(({ body }) => body)).toMatchObject([{ what: 'little' }])
 })
 
-/** Connects a client of 2026-07-28 that can open links for a person. `open` decides what happens there. */
-async function linkClient(url: string, key: string, open: (link: string) => Promise<'accept' | 'decline' | 'cancel'>) {
-  const client = new Client(
-    { name: 'link-client', version: '1.0.0' },
-    { capabilities: { elicitation: { url: {} } }, versionNegotiation: { mode: 'auto' } },
-  )
-  client.setRequestHandler('elicitation/create', async ({ params }) => ({ action: await open('url' in params ? String(params.url) : '') }))
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization: `Bearer ${key}` } } }))
-  return client
-}
-
 test('input_required: a client that shows links leads a person to the card, and gets the result when it comes back', async () => {
   await using target = await answering()
   await using server = await startGateway(target)
@@ -245,26 +137,6 @@ test('input_required: a client that shows links leads a person to the card, and 
   expect(result).toMatchObject({ structuredContent: { id: 7 } })
   expect(links).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/actions\/act_\w+$/)])
   expect(target.writes).toHaveLength(1)
-  await client.close()
-})
-
-test('input_required: a client that comes back when the tool is gone gets the result of what was approved', async () => {
-  const { source, become } = changingSource()
-  const config = {
-    ...(await openConfig({ policy: { default: 'ask' } }, { environment: {}, folder: '.' })),
-    tools: openTools({ own: { prefix: false, source } }),
-  }
-  await using server = await startTestServer({ config })
-  become('pay')
-  const client = await linkClient(`${server.url}/mcp`, await agentKey(server), async (link) => {
-    await server.admin.post(`/api/actions/${link.split('/').at(-1)}/decision`, { verdict: 'decline', reason: 'not today' })
-    become('payOut')
-    return 'accept'
-  })
-  const told = await client.callTool({ name: 'pay', arguments: {} })
-  expect(told).toMatchObject({ structuredContent: { status: 'declined' } })
-  expect(JSON.stringify(told.content)).toContain('not today')
-  expect((await server.admin.get('/api/actions')).items).toHaveLength(1)
   await client.close()
 })
 
@@ -316,44 +188,6 @@ test('input_required: what the client brings back is signed, for this principal,
   await expect(bring(mine, `${requestState.slice(0, -2)}AA`)).rejects.toThrow(/requestState/)
   await mine.close()
   await theirs.close()
-})
-
-/** Creates a source whose tools change when a test says so. */
-function changingSource() {
-  let names = ['first']
-  let onToolsChanged = (): unknown => undefined
-  const source: ToolSource = {
-    kind: 'test',
-    secrets: [],
-    drafts: () => names.map(draftOf),
-    onChange(given) {
-      onToolsChanged = given
-    },
-    check: async () => [],
-  }
-  return {
-    source,
-    become(...next: string[]) {
-      names = next
-      onToolsChanged()
-    },
-  }
-}
-
-const draftOf = (name: string): ReturnType<ToolSource['drafts']>[number] => ({
-  name,
-  description: name,
-  effect: 'read',
-  inputSchema: { type: 'object' },
-  executor: 'server',
-  idempotent: true,
-  timeoutMs: 1_000,
-  destination: 'local',
-  credential: 'none',
-  definition: null,
-  check: (value) => ({ ok: true, value }),
-  describe: () => name,
-  execute: async () => name,
 })
 
 test('clients that listen are told when there are other tools, in every version of the protocol', async () => {

@@ -1,54 +1,14 @@
-import type { Action, PolicyDocument } from '@countersign/core'
-import { type Network, openNetwork } from '@countersign/toolkit'
+import type { Action } from '@countersign/core'
+import { openNetwork } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
-import { systemClock } from '../../packages/server/src/clock.ts'
-import { openConfig } from '../../packages/server/src/config/index.ts'
 import { openBeside, pushSubscriptions, retention } from '../../packages/server/src/store/index.ts'
 import type { ApiClient } from '../testing/api-client.ts'
 import { expireWaiting } from '../testing/end-deadline.ts'
-import { type PushService, startPushService } from '../testing/push-service.ts'
+import { atConsole, openDesk, subscribe } from '../testing/push-desk.ts'
+import { startPushService } from '../testing/push-service.ts'
 import { signInWithKey } from '../testing/sign-in.ts'
-import { startTarget, toolsOf } from '../testing/target.ts'
-import { startTestServer, type TestServer, type TestServerOptions } from '../testing/test-server.ts'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
-const POLICY: PolicyDocument = {
-  default: 'ask',
-  rules: [
-    { name: 'soon', match: { tool: 'unkeyed', when: 'args.what.startsWith("soon")' }, verdict: 'ask', remind: 'PT2S' },
-    { name: 'money', match: { when: 'args.what == "money"' }, verdict: 'ask', requires: { roles: ['finance', 'audit'] } },
-    { name: 'two', match: { tool: 'unkeyed' }, verdict: 'ask', requires: { quorum: 2 } },
-    { name: 'all', match: {}, verdict: 'ask', remind: 'P1D' },
-  ],
-}
-
-/** @param network Default: that of the configuration. */
-async function openDesk(options: Partial<TestServerOptions> = {}, network?: Network) {
-  const stack = new AsyncDisposableStack()
-  const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 1 } })))
-  const config = { tools: toolsOf(target), policy: POLICY, network: { allow: ['127.0.0.1'] } }
-  const opened = network && { ...(await openConfig(config, { environment: {}, folder: '.' })), network }
-  const server = stack.use(await startTestServer({ config: opened ?? config, ...options }))
-  const agent = await server.as({ name: 'Bot', kind: 'agent' })
-  return {
-    server,
-    propose: (what = 'x', tool = 'keyed') => agent.post('/api/actions', { tool, arguments: { what } }),
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
-  }
-}
-
-/** A person at a console of their own, signed in with a key that carries these roles. @param person Its id, where they have another key. */
-async function atConsole(server: TestServer, name: string, roles = ['approver'], person?: string) {
-  const made = await server.makeKey({ name, kind: 'person', roles, ...(person !== undefined && { person }) })
-  const client = server.with({ ...(await signInWithKey(server.url, made.key)), origin: server.url })
-  return { ...client, id: made.principal.id, keyId: made.id, key: made.key }
-}
-
-const subscribe = async (person: { post(path: string, body: object): Promise<{ id: string }> }, service: PushService) => {
-  const subscription = service.subscribe()
-  return { ...subscription, id: (await person.post('/api/push-subscriptions', subscription)).id }
-}
+const DAY_MS = 24 * 3_600_000
 
 test('whoever may decide is notified with the tool and its risk alone, and a decision elsewhere withdraws it', async () => {
   await using service = await startPushService()
@@ -205,94 +165,6 @@ test('when an action is overdue, those are reminded whom it waits for; of one th
   for (const { endpoint } of [at, other]) expect(bodiesOf(endpoint, snoozed.id).join()).not.toContain('overdue')
 })
 
-test('in quiet hours nothing is sent; what still waits is sent after them, and what was decided by then never', async () => {
-  await using service = await startPushService()
-  let passedMs = 0
-  await using desk = await openDesk({ clock: { ...systemClock, nowMs: () => Date.now() + passedMs } })
-  const [ana, bo] = await Promise.all([atConsole(desk.server, 'Ana'), atConsole(desk.server, 'Bo')])
-  const [at, other] = await Promise.all([subscribe(ana, service), subscribe(bo, service)])
-  const hour = new Date().getUTCHours()
-  const time = (hours: number) => `${String((hours + 24) % 24).padStart(2, '0')}:00`
-  const quietHours = { from: time(hour - 1), to: time(hour + 3), timeZone: 'UTC' }
-  expect((await ana.send('PATCH', '/api/preferences', { body: { quietHours } })).body).toEqual({
-    quietHours,
-    undoTime: null,
-    density: 'comfortable',
-    views: [],
-  })
-  const [stays, decided] = [await desk.propose('stays'), await desk.propose('decided')]
-  await expect.poll(() => service.said(other.endpoint)).toEqual(['show Keyed', 'show Keyed'])
-  await bo.post(`/api/actions/${decided.id}/decision`, { verdict: 'decline' })
-  await expect.poll(() => service.said(other.endpoint)).toEqual(['show Keyed', 'show Keyed', 'withdraw'])
-  await desk.server.settle()
-  const waiting = async () =>
-    (await desk.server.dump()).webhook_delivery?.filter((row) => (row as { state: string }).state === 'waiting').length
-  expect(await waiting()).toBeGreaterThan(0)
-  expect(service.said(at.endpoint)).toEqual([])
-  for (const wrong of [{ from: '24:00' }, { to: '7' }, { timeZone: 'Mars/Olympus' }, { to: quietHours.from }]) {
-    const { status } = await ana.send('PATCH', '/api/preferences', { body: { quietHours: { ...quietHours, ...wrong } } })
-    expect(status, JSON.stringify(wrong)).toBe(400)
-  }
-  passedMs = 4 * HOUR_MS
-  await desk.server.restart()
-  await expect.poll(waiting).toBe(0)
-  expect(service.said(at.endpoint)).toEqual(['show Keyed'])
-  expect(service.messages.at(-1)?.data).toMatchObject({ show: { tag: stays.id } })
-})
-
-test.each(['assigned', 'edited'])(
-  'what is on the screen before quiet hours goes when the action is %s in them and then decided',
-  async (how) => {
-    await using service = await startPushService()
-    await using desk = await openDesk()
-    const [ana, bo] = await Promise.all([atConsole(desk.server, 'Ana'), atConsole(desk.server, 'Bo')])
-    const at = await subscribe(ana, service)
-    const action = await desk.propose('x', 'unkeyed')
-    await expect.poll(() => service.said(at.endpoint)).toEqual(['show Unkeyed'])
-    const hour = new Date().getUTCHours()
-    const time = (hours: number) => `${String((hours + 24) % 24).padStart(2, '0')}:00`
-    await ana.send('PATCH', '/api/preferences', { body: { quietHours: { from: time(hour - 1), to: time(hour + 3), timeZone: 'UTC' } } })
-    const shows = async () =>
-      (await desk.server.dump()).webhook_delivery?.filter((row) => (row as { type: string }).type === 'push.show') ?? []
-    const before = (await shows()).length
-    if (how === 'assigned') await bo.post(`/api/actions/${action.id}/assign`, { to: { person: ana.id } })
-    else await bo.post(`/api/actions/${action.id}/decision`, { verdict: 'approve', arguments: { what: 'y' } })
-    // The second message waits for the morning.
-    await expect.poll(async () => (await shows()).length).toBe(before + 1)
-    // It may be asked anew and assigned.
-    if (how === 'edited') {
-      await bo.post(`/api/actions/${action.id}/assign`, { to: { person: ana.id } })
-      await expect.poll(async () => (await shows()).length).toBe(before + 2)
-    }
-    const { revision, digest }: Action = await desk.server.admin.get(`/api/actions/${action.id}`)
-    await desk.server.admin.post(`/api/actions/${action.id}/decision`, { verdict: 'decline', revision, digest })
-    await expect.poll(() => service.said(at.endpoint)).toEqual(['show Unkeyed', 'withdraw'])
-  },
-)
-
-test('a withdrawal that the push service takes late does not take away what has been shown since', async () => {
-  let status = 201
-  await using service = await startPushService((response) => response.writeHead(status).end())
-  await using desk = await openDesk()
-  const ana = await atConsole(desk.server, 'Ana')
-  await subscribe(ana, service)
-  const action = await desk.propose()
-  await expect.poll(() => service.said()).toEqual(['show Keyed'])
-  status = 503
-  await ana.post(`/api/actions/${action.id}/snooze`, { for: 'PT1H' })
-  await expect.poll(() => service.said()).toEqual(['show Keyed', 'withdraw'])
-  const statesOf = async () =>
-    ((await desk.server.dump()).webhook_delivery ?? []) as { type: string; state: string; tries: number | string }[]
-  await expect.poll(async () => Number((await statesOf()).find(({ type }) => type === 'push.withdraw')?.tries)).toBe(1)
-  status = 201
-  await ana.send('DELETE', `/api/actions/${action.id}/snooze`)
-  await expect.poll(() => service.said().at(-1)).toBe('show Keyed')
-  // The next process makes the second attempt.
-  await desk.server.restart()
-  await expect.poll(async () => (await statesOf()).filter(({ type, state }) => type === 'push.withdraw' && state === 'waiting')).toEqual([])
-  expect(service.said()).toEqual(['show Keyed', 'withdraw', 'show Keyed'])
-})
-
 test('only a console that is signed in subscribes, at a push service, and for its own person', async () => {
   await using service = await startPushService()
   await using desk = await openDesk()
@@ -390,22 +262,6 @@ test('a browser that was signed in with a key for some roles is notified of what
   await expect.poll(() => bodiesAt(all, money)).toEqual([waits, 'Medium risk · assigned to you'])
   await server.settle()
   expect([most, some].map((at) => bodiesAt(at, money))).toEqual([[waits], []])
-})
-
-test('a message that the push service could not take is sent again, and one of a lost process by the next', async () => {
-  let status = 503
-  await using service = await startPushService((response) => response.writeHead(status).end())
-  await using desk = await openDesk()
-  const ana = await atConsole(desk.server, 'Ana')
-  await subscribe(ana, service)
-  await desk.propose()
-  await expect.poll(() => service.messages.length).toBe(1)
-  status = 201
-  await desk.server.restart()
-  await expect.poll(() => service.said()).toEqual(['show Keyed', 'show Keyed'])
-  // The key is the same after a restart: otherwise every browser would have to subscribe again.
-  const [one, other] = service.messages.map(({ headers }) => String(headers.authorization).split('k=')[1])
-  expect(one).toBe(other)
 })
 
 test('saved views are a person’s own, and a change of them leaves the quiet hours', async () => {

@@ -5,6 +5,7 @@ const ARCHIVE_SCHEDULE_TEST = 'verification/acceptance/archive-schedule.test.ts'
 const QUERY_PARAMETERS_TEST = 'verification/acceptance/query-parameters.test.ts'
 const METRICS_TEST = 'verification/acceptance/metrics.test.ts'
 const INBOX_COMMAND_TEST = 'verification/acceptance/inbox-command.more.test.ts'
+const TAIL_COMMAND_TEST = 'verification/acceptance/tail-command.more.test.ts'
 
 /** Failures between a caller and the gate. */
 export const SURFACES: readonly Failure[] = [
@@ -79,7 +80,7 @@ export const SURFACES: readonly Failure[] = [
         '`inbox` lists what the person may decide, and not what they only see',
       ]),
       plant('the terminal prints events without their ids', [
-        INBOX_COMMAND_TEST,
+        TAIL_COMMAND_TEST,
         '`tail` prints what happens as it happens, one JSON object a line with --json',
       ]),
     ],
