@@ -118,6 +118,15 @@ for (const { database, open } of STORES) {
     expect(await now.decide(id, approval(asked), by(lea))).toMatchObject({ state: 'approved' })
   })
 
+  test(`${database}: what the policy allows by now goes on waiting for those who were asked`, async () => {
+    await using temp = await open()
+    await saveAll(temp.store)
+    const [before, now] = [gateUnder(temp.store, 1, 'finance'), gateUnder(temp.store, 2, 'finance', { verdict: 'allow' })]
+    const { id } = await before.propose()
+    expect(await now.refresh(id, by(ana))).toMatchObject({ state: 'proposed', revision: 1, requires: { roles: ['finance'] } })
+    expect((await now.propose()).state, 'a new call').toBe('approved')
+  })
+
   test(`${database}: an edited action goes on waiting for those of before its edit, whoever looks again`, async () => {
     await using temp = await open()
     await saveAll(temp.store)
