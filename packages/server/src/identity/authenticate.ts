@@ -111,7 +111,7 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
     if (request.consoleSession) request.consoleSession = { ...request.consoleSession, principal: standing.principal }
   })
 
-  // Not for answers that stream: their headers are sent before this is known, and a secret that never arrives would sign the person out.
+  // Not for answers that stream: their headers are sent before this is known.
   app.addHook('onSend', async (request, reply) => {
     if (!request.consoleSession || SAFE.has(request.method)) return
     const secret = await consoleSessions.renew(request.consoleSession)

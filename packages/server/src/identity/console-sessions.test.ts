@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { manualClock } from '../../../../verification/testing/manual-clock.ts'
 import { raw, STORES, type TempStore } from '../../../../verification/testing/temp-store.ts'
 import { principals, pushSubscriptions, retention } from '../store/index.ts'
-import { createConsoleSessions, ROTATED_EVERY_MS, type SignedInHow } from './console-sessions.ts'
+import { type ConsoleSessions, createConsoleSessions, ROTATED_EVERY_MS, type SignedInHow } from './console-sessions.ts'
 
 const HOUR = 3_600_000
 const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['admin'] }
@@ -47,7 +47,14 @@ async function openSessions({ store }: TempStore) {
         interval: 2,
       })
       .toSatisfy((at) => Number(at) === clock.nowMs())
-  return { clock, disk, accepted, keys, keyEnds, uses, noted, here: one(), there: one() }
+  /** Sends a secret back; resolves when that has been recorded. */
+  const use = async (sessions: ConsoleSessions, secret: string | undefined) => {
+    expect(await sessions.read(secret ?? '')).toBeDefined()
+    await expect
+      .poll(() => store.read(() => raw(sql`select id from console_session where used_at is null`)), { interval: 2 })
+      .toHaveLength(0)
+  }
+  return { clock, disk, accepted, keys, keyEnds, uses, noted, use, here: one(), there: one() }
 }
 
 test.each(STORES)('a session ends after its idle time and after its longest time, whatever is done in it ($database)', async ({ open }) => {
@@ -74,10 +81,10 @@ test.each(STORES)('a session ends after its idle time and after its longest time
 })
 
 test.each(STORES)(
-  'the secret changes every hour; the one before is good for a minute, and neither two give a third ($database)',
+  'the secret changes every hour; the one before is good for a minute after the first use, and neither two give a third ($database)',
   async ({ open }) => {
     await using temp = await open()
-    const { clock, here, there } = await openSessions(temp)
+    const { clock, use, here, there } = await openSessions(temp)
     const first = await here.begin({ principal: ana, how: 'local' })
     const session = await here.read(first)
     if (!session) throw new Error('the session has begun')
@@ -86,12 +93,55 @@ test.each(STORES)(
     const renewed = await Promise.all([here.renew(session), there.renew(session)])
     const [second, nothing] = renewed[0] === undefined ? renewed.reverse() : renewed
     expect([typeof second, nothing]).toEqual(['string', undefined])
+    await use(there, second)
     expect(await there.read(first)).toBeDefined()
     clock.pass(60_001)
     expect(await there.read(first)).toBeUndefined()
     expect((await there.read(second ?? ''))?.id).toBe(session.id)
   },
 )
+
+test.each(STORES)(
+  'a new secret whose answer was lost signs nobody out: the one before stays good, and gets another an hour later ($database)',
+  async ({ open }) => {
+    await using temp = await open()
+    const { clock, use, here, there } = await openSessions(temp)
+    const first = await here.begin({ principal: ana, how: 'local' })
+    const renew = async () => {
+      const session = await there.read(first)
+      return session && there.renew(session)
+    }
+    clock.pass(HOUR)
+    const lost = await renew()
+    expect(lost).toEqual(expect.any(String))
+    clock.pass(HOUR - 1)
+    expect(await renew()).toBeUndefined()
+    clock.pass(1)
+    const second = await renew()
+    expect(second).toEqual(expect.any(String))
+    expect(await here.read(lost ?? '')).toBeUndefined()
+    await use(here, second)
+    clock.pass(60_001)
+    expect(await here.read(first)).toBeUndefined()
+    expect(await here.read(second ?? '')).toBeDefined()
+  },
+)
+
+test.each(STORES)('a request with the secret before gets no other once the new one is in use ($database)', async ({ open }) => {
+  await using temp = await open()
+  const { clock, use, here, there } = await openSessions(temp)
+  const first = await here.begin({ principal: ana, how: 'local' })
+  clock.pass(HOUR)
+  const session = await here.read(first)
+  if (!session) throw new Error('the session has begun')
+  const second = await here.renew(session)
+  clock.pass(HOUR)
+  const late = await there.read(first)
+  if (!late) throw new Error('the new secret was not used yet')
+  await use(here, second)
+  expect(await there.renew(late)).toBeUndefined()
+  expect(await here.read(second ?? '')).toBeDefined()
+})
 
 test.each(STORES)(
   'a new secret that cannot be stored fails no request, and the one before stays good until one can be ($database)',
@@ -106,7 +156,7 @@ test.each(STORES)(
     expect(await here.renew(session)).toBeUndefined()
     disk.isFull = false
     clock.pass(HOUR)
-    expect(await here.read(first)).toMatchObject({ id: session.id, hash: session.hash })
+    expect(await here.read(first)).toMatchObject({ id: session.id, newest: session.newest })
     expect(await here.renew(session)).toEqual(expect.any(String))
   },
 )

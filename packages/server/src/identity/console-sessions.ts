@@ -21,7 +21,7 @@ import type { Standing } from './standing.ts'
 
 /** A signed-in console gets a new secret this often. */
 export const ROTATED_EVERY_MS = 3_600_000
-/** Requests in flight when the secret changed still carry the previous one. */
+/** Requests in flight when the new secret was first sent back still carry the previous one. */
 const EARLIER_GOOD_MS = 60_000
 
 export type SignedInHow = 'local' | 'key' | 'oidc'
@@ -31,8 +31,9 @@ export interface ConsoleSession {
   id: string
   principal: Principal
   how: SignedInHow
-  /** Hash of the secret that is valid from now on. */
-  hash: string
+  /** Hashes of the newest secret, and of the one that the request carries: the same, or the one before. */
+  newest: string
+  held: string
   rotatedAt: number
 }
 
@@ -51,7 +52,7 @@ export interface BeginSession {
 export interface ConsoleSessions {
   /** Signs a person in; returns the secret for the cookie. */
   begin(session: BeginSession): Promise<string>
-  /** Returns the session of a secret while it is valid. */
+  /** Returns the session of a secret while it is valid. The answer that brings a new one may be lost: the one before is good until a minute after the new one was first sent back. */
   read(secret: string): Promise<ConsoleSession | undefined>
   /** Returns the current standing of a session's person. Reading it does not count as activity. */
   standing(id: string): Promise<Standing | undefined>
@@ -118,6 +119,11 @@ export function createConsoleSessions({
     if (now - seenAt < NOTED_EVERY_MS) return
     const noted = store.transact(() => consoleSessions.touchConsoleSession.run({ id, before: now - NOTED_EVERY_MS, now }))
     noted.catch((error: unknown) => log.warn({ error, session: id }, 'identity.last_used_write_failed'))
+  }
+
+  function noteUsed(id: string, hash: string, now: number): void {
+    const noted = store.transact(() => consoleSessions.noteSecretUsed.run({ id, hash, now }))
+    noted.catch((error: unknown) => log.warn({ error, session: id }, 'identity.secret_used_write_failed'))
   }
 
   /** Returns when a session expires without further activity. */
@@ -189,23 +195,25 @@ export function createConsoleSessions({
       const found = await find(secret)
       if (!found) return undefined
       const now = clock.nowMs()
-      const isEarlier = found.hash !== hashOf(secret)
-      if (now >= endOf(found) || (isEarlier && now - found.rotated_at > EARLIER_GOOD_MS) || !accepts(found.how)) return undefined
+      const held = hashOf(secret)
+      const isOver = held !== found.hash && found.used_at !== null && now - found.used_at > EARLIER_GOOD_MS
+      if (now >= endOf(found) || isOver || !accepts(found.how)) return undefined
       // A session has the same limits as its key.
       const principal = found.key_hash === null ? principals.readPrincipal(ofSession(found)) : await byKeyHash(found.key_hash)
       if (!principal) return undefined
       noteSeen(found.id, found.seen_at, now)
-      return { id: found.id, how: found.how, hash: found.hash, rotatedAt: found.rotated_at, principal }
+      if (held === found.hash && found.used_at === null) noteUsed(found.id, held, now)
+      return { id: found.id, how: found.how, newest: found.hash, held, rotatedAt: found.rotated_at, principal }
     },
 
     standing: (id) => store.read(() => standingIn(id, clock.nowMs())),
     standingIn,
 
-    async renew({ id, hash, rotatedAt }) {
+    async renew({ id, newest, held, rotatedAt }) {
       const now = clock.nowMs()
       if (now - rotatedAt < ROTATED_EVERY_MS) return undefined
       const secret = randomBytes(32).toString('base64url')
-      const stored = store.transact(() => consoleSessions.rotateConsoleSession.change({ id, from: hash, to: hashOf(secret), now }))
+      const stored = store.transact(() => consoleSessions.rotateConsoleSession.change({ id, newest, held, to: hashOf(secret), now }))
       // The answer says what the route did, and that may be committed: an error here would deny it.
       const changed = await stored.catch((error: unknown) => log.warn({ error, session: id }, 'identity.renew_failed'))
       return changed === 1 ? secret : undefined

@@ -26,6 +26,7 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '0019_webhook_times.sql': 'dd74f39476ad5bec',
   '0020_orders.sql': '68d895ed69ac280b',
   '0021_vote_counts.sql': '9e504d87590bc0ab',
+  '0022_secret_used.sql': '538487676b24afa1',
 }
 
 const digestOf = (name: string): string =>

@@ -17,18 +17,19 @@ export const insertConsoleSession = question<NewSession & { now: number }>((db, 
     created_at: p.now,
     seen_at: p.now,
     rotated_at: p.now,
+    used_at: p.now,
     ended_at: null,
   } satisfies Schema['console_session']),
 )
 
-export type OpenConsoleSession = Pick<ConsoleSessionRow, 'id' | 'hash' | 'how' | 'key_hash' | 'seen_at' | 'rotated_at'> &
+export type OpenConsoleSession = Pick<ConsoleSessionRow, 'id' | 'hash' | 'how' | 'key_hash' | 'seen_at' | 'rotated_at' | 'used_at'> &
   Pick<PrincipalRow, 'kind' | 'name' | 'roles' | 'person_id'> & { began_at: number; principal: string }
 
 const openSession = (db: Kysely<Schema>) =>
   db
     .selectFrom('console_session as s')
     .innerJoin('principal', 'principal.id', 's.principal_id')
-    .select(['s.id', 's.hash', 's.how', 's.key_hash', 's.created_at as began_at', 's.seen_at', 's.rotated_at'])
+    .select(['s.id', 's.hash', 's.how', 's.key_hash', 's.created_at as began_at', 's.seen_at', 's.rotated_at', 's.used_at'])
     .select(['principal.id as principal', 'principal.kind', 'principal.name', 'principal.roles', 'principal.person_id'])
     .where('s.ended_at', 'is', null)
     .where('principal.disabled_at', 'is', null)
@@ -53,13 +54,23 @@ export const touchConsoleSession = question<{ id: string; before: number; now: n
   db.updateTable('console_session').set({ seen_at: p.now }).where('id', '=', p.id).where('seen_at', '<=', p.before),
 )
 
-/** Gives a session a new secret. No row changes when another request did, or the session has ended. */
-export const rotateConsoleSession = question<{ id: string; from: string; to: string; now: number }>((db, p) =>
+/** Records that the newest secret was sent back, which ends the one before. No row changes when that was recorded, or there is a newer one. */
+export const noteSecretUsed = question<{ id: string; hash: string; now: number }>((db, p) =>
+  db.updateTable('console_session').set({ used_at: p.now }).where('id', '=', p.id).where('hash', '=', p.hash).where('used_at', 'is', null),
+)
+
+/**
+ * Gives a session a new secret beside the one that its browser sent, `held`. No row changes when another request did, when `from` was
+ * sent back after all, or when the session has ended.
+ * @param newest The newest secret as it was when the request began.
+ */
+export const rotateConsoleSession = question<{ id: string; newest: string; held: string; to: string; now: number }>((db, p) =>
   db
     .updateTable('console_session')
-    .set({ hash: p.to, earlier_hash: p.from, rotated_at: p.now })
+    .set({ hash: p.to, earlier_hash: p.held, rotated_at: p.now, used_at: null })
     .where('id', '=', p.id)
-    .where('hash', '=', p.from)
+    .where('hash', '=', p.newest)
+    .where((eb) => eb.or([eb('hash', '=', p.held), eb('used_at', 'is', null)]))
     .where('ended_at', 'is', null),
 )
 

@@ -69,6 +69,8 @@ export interface ConsoleSessionRow {
   /** To the minute. */
   seen_at: number
   rotated_at: number
+  /** When the newest secret was first sent back; null until then. */
+  used_at: number | null
   ended_at: number | null
 }
 
