@@ -112,6 +112,16 @@ test('a pushed message is shown while nobody looks, withdrawn by the next one, a
   await deliver({ withdraw: { tag: id } })
   await expect.poll(() => shown(page)).toEqual([])
 
+  // Of a reminder the person hears, too, while the first message is on the screen.
+  const callsAgain = () =>
+    page.evaluate(async () => (await (await navigator.serviceWorker.ready).getNotifications()).map((one) => Reflect.get(one, 'renotify')))
+  await isShown()
+  expect(await callsAgain()).toEqual([false])
+  await expect(async () => {
+    await deliver({ show: { ...show, again: true } })
+    await expect.poll(callsAgain, { timeout: 5_000 }).toEqual([true])
+  }).toPass()
+
   await isShown()
   await worker.evaluate(async () => {
     const scope = self as unknown as { registration: ServiceWorkerRegistration; dispatchEvent(event: Event): void }

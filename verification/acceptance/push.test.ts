@@ -129,20 +129,24 @@ test('when an action is overdue, those are reminded whom it waits for; of one th
   const [ana, bo] = await Promise.all([atConsole(desk.server, 'Ana'), atConsole(desk.server, 'Bo')])
   const [at, other] = await Promise.all([subscribe(ana, service), subscribe(bo, service)])
   const bodiesOf = (endpoint: string, id: string): string[] =>
-    service.messages.flatMap(({ path, data: { show } }) => (endpoint.endsWith(path) && show?.tag === id ? [show.body] : []))
+    service.messages.flatMap(({ path, data: { show } }) => {
+      const isOf = endpoint.endsWith(path) && show?.tag === id
+      return isOf ? [`${show.body}${show.again ? ', calls again' : ''}`] : []
+    })
   const waits = 'Medium risk · waits for your decision'
+  const overdue = 'overdue, calls again'
   let tries = 0
   let told: string[][]
   // A slow machine may be too late to send the first message before the action is overdue; then only the second one is sent.
   do {
     const { id } = await desk.propose(`soon ${++tries}`, 'unkeyed')
     const toEach = () => [at, other].map(({ endpoint }) => bodiesOf(endpoint, id))
-    await expect.poll(() => toEach().map((bodies) => bodies.at(-1))).toEqual([`${waits} · overdue`, `${waits} · overdue`])
+    await expect.poll(() => toEach().map((bodies) => bodies.at(-1))).toEqual([`${waits} · ${overdue}`, `${waits} · ${overdue}`])
     told = toEach()
   } while (told.some((bodies) => bodies.length === 1))
   expect(told).toEqual([
-    [waits, `${waits} · overdue`],
-    [waits, `${waits} · overdue`],
+    [waits, `${waits} · ${overdue}`],
+    [waits, `${waits} · ${overdue}`],
   ])
   // It may also be too late to assign it, and below to snooze it.
   let assigned: Action
@@ -150,9 +154,9 @@ test('when an action is overdue, those are reminded whom it waits for; of one th
     const { id } = await desk.propose(`soon ${++tries}`, 'unkeyed')
     assigned = await ana.post(`/api/actions/${id}/assign`, { to: { person: bo.id } })
   } while (assigned.overdue)
-  await expect.poll(() => bodiesOf(other.endpoint, assigned.id).at(-1)).toBe('Medium risk · assigned to you · overdue')
+  await expect.poll(() => bodiesOf(other.endpoint, assigned.id).at(-1)).toBe(`Medium risk · assigned to you · ${overdue}`)
   await desk.server.settle()
-  expect(bodiesOf(at.endpoint, assigned.id).filter((body) => body.endsWith('overdue'))).toEqual([])
+  expect(bodiesOf(at.endpoint, assigned.id).filter((body) => body.includes('overdue'))).toEqual([])
   // Whoever snoozed an action is reminded by its return, not by its delay.
   let snoozed: Action
   do {

@@ -1,5 +1,10 @@
 /** A message of this server, as it is decrypted by the browser. */
-type PushMessage = { show: { tag: string; title: string; body: string; url: string; always?: true } } | { withdraw: { tag: string } }
+type PushMessage =
+  | { show: { tag: string; title: string; body: string; url: string; always?: true; again?: true } }
+  | { withdraw: { tag: string } }
+
+/** Without `renotify` a notification of the same tag replaces another without a sound. The types of the platform leave it out. */
+type ShowOptions = NotificationOptions & { renotify: boolean }
 
 interface Window {
   readonly visibilityState: DocumentVisibilityState
@@ -40,11 +45,12 @@ worker.addEventListener('notificationclick', (event) => {
   event.waitUntil(open(String(event.notification.data?.url ?? '/waiting')))
 })
 
-async function show({ tag, title, body, url, always }: Extract<PushMessage, { show: unknown }>['show']): Promise<void> {
+async function show({ tag, title, body, url, always, again }: Extract<PushMessage, { show: unknown }>['show']): Promise<void> {
   const pages = await pagesOf()
   // The person looks at the console already.
   if (!always && pages.some(({ visibilityState }) => visibilityState === 'visible')) return
-  await worker.registration.showNotification(title, { body, tag, data: { url } })
+  const options: ShowOptions = { body, tag, renotify: again === true, data: { url } }
+  await worker.registration.showNotification(title, options)
 }
 
 async function withdraw(tag: string): Promise<void> {

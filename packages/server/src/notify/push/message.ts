@@ -3,9 +3,11 @@ import { type ActionRow, stored } from '../../store/index.ts'
 
 /**
  * A message to a browser: show a notification, or take one back. `tag` is the id of the action. With `always`, the notification is also shown
- * while the person looks at the console.
+ * while the person looks at the console; with `again`, the device calls the person again where it replaces one of the same tag.
  */
-export type PushMessage = { show: { tag: string; title: string; body: string; url: string; always?: true } } | { withdraw: { tag: string } }
+export type PushMessage =
+  | { show: { tag: string; title: string; body: string; url: string; always?: true; again?: true } }
+  | { withdraw: { tag: string } }
 
 const RISKS: Readonly<Record<RiskLevel, string>> = { low: 'Low risk', medium: 'Medium risk', high: 'High risk', critical: 'Critical risk' }
 
@@ -29,6 +31,7 @@ export function showMessage(
       body: [RISKS[stored.riskOf(row).level], waits, ...(overdue ? ['overdue'] : [])].join(' · '),
       url: `/actions/${id}`,
       ...(mustAlwaysShow(endpoint) && { always: true }),
+      ...((assignedAt !== undefined || overdue) && { again: true }),
     },
   }
 }
