@@ -6,6 +6,7 @@ import { SQLITE } from './dialect.ts'
 import type { Tx } from './query.ts'
 import { cacheQueries } from './query-cache.ts'
 import { OwnSessions } from './session-memory.ts'
+import { isLocked } from './sqlite/errors.ts'
 import { holdInserts } from './sqlite/held-inserts.ts'
 import { findLastPlace } from './sqlite/last-place.ts'
 import { drive, queryRunner } from './sqlite/statements.ts'
@@ -27,12 +28,20 @@ export interface GroupCommitOptions {
 }
 
 interface Waiting {
+  /** When it began, by the steady clock, ms. */
+  since: number
   work(outbox: Outbox): Tx<unknown>
   resolve(value: unknown): void
   reject(error: unknown): void
 }
 
 type Outcome = { ok: true; value: unknown; outbox: Outbox } | { ok: false; error: unknown }
+
+/** How long SQLite waits for another program that writes to the file. The whole server stands still then, so it is asked again instead. */
+const LOCK_WAIT_MS = 5
+const LOCK_RETRY_MS = 20
+/** From then on a transaction fails: somebody's program left the file locked. The last one of a server that stops waits as long. */
+const LOCKED_MS = 5_000
 
 /**
  * Creates a store on a migrated SQLite connection: transactions in flight together share one commit. Closing it leaves the connection open.
@@ -60,6 +69,7 @@ export function groupCommit({
   const release = db.prepare('RELEASE member')
   const undo = db.prepare('ROLLBACK TO member')
   const otherWrites = db.prepare('PRAGMA data_version')
+  db.exec(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`)
   let writtenByOthers = otherWrites.get()?.data_version
   let lastPlace = findLastPlace(db)
   let waiting: Waiting[] = []
@@ -137,6 +147,15 @@ export function groupCommit({
     return outcomes
   }
 
+  /** Another program has the lock: what has waited too long for it fails, and the rest is tried again. */
+  function waitForLock(batch: readonly Waiting[], error: unknown): void {
+    const oldest = performance.now() - LOCKED_MS
+    waiting = batch.filter(({ since }) => since > oldest)
+    scheduled = waiting.length > 0
+    if (scheduled) setTimeout(flush, LOCK_RETRY_MS)
+    for (const { since, reject } of batch) if (since <= oldest) reject(asStorageError(error))
+  }
+
   function flush(): void {
     scheduled = false
     const batch = waiting
@@ -158,6 +177,10 @@ export function groupCommit({
       sessions.committed()
       checkpoint('batch.after_commit')
     } catch (caught) {
+      if (isLocked(caught) && !db.isTransaction && !closed) {
+        waitForLock(batch, caught)
+        return
+      }
       const error = watch.learn(caught)
       // A batch that broke, or whose commit failed, leaves nothing durable: every member gets the error, and no result is returned.
       if (db.isTransaction) rollback.run()
@@ -180,7 +203,7 @@ export function groupCommit({
     transact: <T>(work: (outbox: Outbox) => Tx<T>) => {
       if (closed) return Promise.reject(new CountersignError('not_ready', 'the server is shutting down'))
       return new Promise<T>((resolve, reject) => {
-        waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
+        waiting.push({ since: performance.now(), work, resolve: resolve as (value: unknown) => void, reject })
         if (!scheduled) {
           scheduled = true
           schedule(flush, () => waiting.length)
@@ -196,6 +219,7 @@ export function groupCommit({
     },
     close: async () => {
       closed = true
+      if (waiting.length > 0) db.exec(`PRAGMA busy_timeout = ${LOCKED_MS}`)
       flush()
     },
   }
@@ -218,5 +242,8 @@ const STORAGE_ERRORS: Record<number, string> = {
 
 function asStorageError(error: unknown): unknown {
   const why = error instanceof Error && 'errcode' in error ? STORAGE_ERRORS[Number(error.errcode) & 0xff] : undefined
-  return why === undefined ? error : new CountersignError('storage_full', why, {}, { cause: error })
+  if (why !== undefined) return new CountersignError('storage_full', why, {}, { cause: error })
+  return isLocked(error) ? new CountersignError('not_ready', LOCKED, {}, { cause: error }) : error
 }
+
+const LOCKED = 'another program has locked the database file, so nothing was changed: close it there, then try again'

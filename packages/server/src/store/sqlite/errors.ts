@@ -14,6 +14,9 @@ function hasDiskFailed(error: unknown): boolean {
 export const isFull = (error: unknown): boolean =>
   ((codeOf(error) ?? 0) & 0xff) === 13 || (error instanceof Error && 'code' in error && error.code === 'ENOSPC')
 
+/** Returns true for the error of a file that another program has locked. */
+export const isLocked = (error: unknown): boolean => ((codeOf(error) ?? 0) & 0xff) === 5
+
 /** The error that SQLite throws for a damaged page. */
 export const damagedFile = (damage: string): Error => Object.assign(new Error(damage), { code: 'ERR_SQLITE_ERROR', errcode: 11 })
 

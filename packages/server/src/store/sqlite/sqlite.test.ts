@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
@@ -52,6 +53,43 @@ test('a commit that fails rejects every member of its batch, stores nothing, and
   expect(temp.committed).toEqual([])
   await put(temp, 'later')
   expect(await settingOf(temp, 'later')).toBe('later')
+})
+
+/** Another program with unsaved changes, such as an editor of databases. */
+function lockFile({ dataDir }: TempStore): DatabaseSync {
+  const other = new DatabaseSync(join(dataDir, 'countersign.db'))
+  other.exec('BEGIN IMMEDIATE')
+  return other
+}
+
+test('while another program has locked the file, writes wait, and reads and everything else go on', async () => {
+  await using temp = await openTempSqlite()
+  await put(temp, 'before')
+  const other = lockFile(temp)
+  const stored = Promise.all([put(temp, 'first'), put(temp, 'second')])
+  // The first attempt is made within these turns of the event loop.
+  for (let read = 0; read < 10; read++) {
+    expect([await settingOf(temp, 'before'), await settingOf(temp, 'first')]).toEqual(['before', undefined])
+    await setImmediate()
+  }
+  other.exec('COMMIT')
+  other.close()
+  await stored
+  expect([await settingOf(temp, 'first'), await settingOf(temp, 'second')]).toEqual(['first', 'second'])
+  expect(temp.committed).toHaveLength(3)
+})
+
+test('a write that another program keeps from the file for seconds fails with what to do, is not stored later, and the next one works', async () => {
+  await using temp = await openTempSqlite()
+  const other = lockFile(temp)
+  await expect(put(temp, 'kept out')).rejects.toMatchObject({
+    code: 'not_ready',
+    message: expect.stringContaining('locked the database file'),
+  })
+  other.exec('ROLLBACK')
+  other.close()
+  await put(temp, 'later')
+  expect([await settingOf(temp, 'kept out'), await settingOf(temp, 'later')]).toEqual([undefined, 'later'])
 })
 
 test('the connection keeps a write-ahead log, waits for the disk at every commit and checks foreign keys', async () => {
