@@ -1,3 +1,4 @@
+import type { KeyScope } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { type Sender, startFinanceDesk } from '../testing/finance-desk.ts'
 import { startPushService } from '../testing/push-service.ts'
@@ -72,6 +73,21 @@ test('neither an agent nor a viewer assigns, and nobody assigns to whom may not 
   expect((await server.admin.get(`/api/audit?action=${id}&kind=assigned`)).items).toEqual([])
   await ana.post(`/api/actions/${id}/decision`, { verdict: 'decline' })
   expect(await assign(ana, id, { to })).toMatchObject({ status: 409, body: { action: { state: 'declined' } } })
+})
+
+test('an admin’s limited key assigns what its person has no vote on only with the scope manage', async () => {
+  await using desk = await startFinanceDesk()
+  const { server, ben } = desk
+  const { id } = await desk.propose()
+  const boss = await desk.person('Bo', ['admin'])
+  const limited = async (...scopes: KeyScope[]) => {
+    const { key } = await server.makeKey({ name: 'limited', kind: 'person', person: boss.principal.id, scopes })
+    return server.with({ authorization: `Bearer ${key}` })
+  }
+  const to = { person: ben.principal.id }
+  const refused = await assign(await limited('propose', 'decide'), id, { to })
+  expect(refused).toMatchObject({ status: 403, body: { detail: expect.stringContaining('this key may not assign') } })
+  expect(await assign(await limited('decide', 'manage'), id, { to })).toMatchObject({ status: 200 })
 })
 
 test('of two people who take an action at once one has it, and the other learns who', async () => {

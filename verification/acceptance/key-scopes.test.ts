@@ -28,11 +28,18 @@ interface Place {
   personId: string
   /** Another person. */
   otherId: string
+  /** A session of another person, with an executing action. */
+  othersSessionId: string
+  /** A further person, and a delegation that they gave. */
+  lenderId: string
+  lentId: string
 }
 
 interface Route {
   /** One of these scopes is enough. An empty list means that reading is enough, or that the server answers each part by itself. */
   takes: readonly KeyScope[]
+  /** This scope is needed besides. */
+  also?: KeyScope
   id?: keyof Place
   body?: (place: Place) => object
 }
@@ -138,6 +145,25 @@ const ROUTES: Record<string, Route> = {
   },
 }
 
+/** Routes with which an admin acts on what belongs to others, besides what the same route takes for the key's own person. */
+const OF_OTHERS: Record<string, Route> = {
+  'PATCH /api/sessions/{id}': { takes: ['propose'], also: 'manage', id: 'othersSessionId', body: () => ({ title: 'Another title' }) },
+  'DELETE /api/sessions/{id}': { takes: ['propose'], also: 'manage', id: 'othersSessionId' },
+  'POST /api/sessions/{id}/participants': {
+    takes: ['propose'],
+    also: 'manage',
+    id: 'othersSessionId',
+    body: () => ({ person: 'prn_local' }),
+  },
+  'DELETE /api/sessions/{id}/participants/{person}': { takes: ['propose'], also: 'manage', id: 'othersSessionId' },
+  'POST /api/delegations': {
+    takes: ['decide'],
+    also: 'manage',
+    body: ({ lenderId }) => ({ from: lenderId, to: 'prn_local', expiresIn: 'PT1S' }),
+  },
+  'DELETE /api/delegations/{id}': { takes: ['decide'], also: 'manage', id: 'lentId' },
+}
+
 /** Without a console's sign-in these routes refuse every key; see `authority.more.test.ts`. */
 const CONSOLES = [
   'POST /api/push-subscriptions',
@@ -164,6 +190,16 @@ const SETS: (readonly KeyScope[] | undefined)[] = [
 
 const PERSONS = { admin: ['admin', 'approver'], approver: ['approver'] }
 
+async function startBusySession(server: TestServer, client: ApiClient): Promise<string> {
+  const { id: sessionId } = await client.post('/api/sessions', { agent: 'own' })
+  await client.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
+  await server.settle()
+  const { id } = (await client.get(`/api/sessions/${sessionId}`)).pendingApprovals[0]
+  await client.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+  await client.post(`/api/actions/${id}/claim`, {})
+  return sessionId
+}
+
 async function ask(server: TestServer, client: ApiClient & { principal: Principal }): Promise<Place> {
   const { id: sessionId } = await client.post('/api/sessions', {})
   await client.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
@@ -175,15 +211,13 @@ async function ask(server: TestServer, client: ApiClient & { principal: Principa
   await client.post(`/api/actions/${held.id}/decision`, { verdict: 'approve' })
   await client.post(`/api/actions/${held.id}/claim`, {})
   await server.settle()
-  const { id: busyId } = await client.post('/api/sessions', { agent: 'own' })
-  await client.post(`/api/sessions/${busyId}/messages`, { content: 'go' })
-  await server.settle()
-  const { id: busy } = (await client.get(`/api/sessions/${busyId}`)).pendingApprovals[0]
-  await client.post(`/api/actions/${busy}/decision`, { verdict: 'approve' })
-  await client.post(`/api/actions/${busy}/claim`, {})
+  const lender = await server.as({ name: 'lender', kind: 'person', roles: ['approver'] })
   return {
     sessionId,
-    busyId,
+    busyId: await startBusySession(server, client),
+    othersSessionId: await startBusySession(server, lender),
+    lenderId: lender.principal.id,
+    lentId: (await lender.post('/api/delegations', { to: 'prn_local', expiresIn: 'PT1H' })).id,
     actionId: (await client.get(`/api/sessions/${sessionId}`)).pendingApprovals[0].id,
     heldId: held.id,
     requestId: (await client.post('/api/agent-requests', { sessionId, message: 'later' })).requestId,
@@ -224,23 +258,25 @@ test('a key does on every route what it is limited to, and what it may not do wi
   expect([...Object.keys(ROUTES), ...CONSOLES, ...SERVICES].sort()).toEqual(served.sort())
 
   const surprises: string[] = []
-  const cells: { route: string; who: string; key: string; place: Place; isAllowed: boolean }[] = []
+  const cells: { route: string; does: Route; who: string; key: string; place: Place; isAllowed: boolean }[] = []
   for (const [who, roles] of Object.entries(PERSONS)) {
     const person = await server.as({ name: who, kind: 'person', roles })
     const place = await ask(server, person)
     for (const scopes of SETS) {
       const body = { name: 'limited', kind: 'person' as const, person: person.principal.id, ...(scopes && { scopes: [...scopes] }) }
       const { key } = await server.makeKey(body)
-      for (const [route, { takes }] of Object.entries(ROUTES)) {
-        const possible = roles.includes('admin') ? takes : takes.filter((scope) => scope !== 'manage')
-        const isAllowed = takes.length === 0 || possible.some((scope) => scopes === undefined || scopes.includes(scope))
-        cells.push({ route, who: `${who} with ${scopes?.join('+') ?? 'all'}`, key, place, isAllowed })
+      const has = (scope: KeyScope) => scopes === undefined || scopes.includes(scope)
+      const isAdmin = roles.includes('admin')
+      for (const [route, does] of [...Object.entries(ROUTES), ...(isAdmin ? Object.entries(OF_OTHERS) : [])]) {
+        const { takes, also } = does
+        const possible = isAdmin ? takes : takes.filter((scope) => scope !== 'manage')
+        const isAllowed = (takes.length === 0 || possible.some(has)) && (also === undefined || has(also))
+        cells.push({ route, does, who: `${who} with ${scopes?.join('+') ?? 'all'}`, key, place, isAllowed })
       }
     }
   }
 
-  async function check({ route, who, key, place, isAllowed }: (typeof cells)[number]): Promise<void> {
-    const { id, body } = ROUTES[route] ?? { takes: [] }
+  async function check({ route, does: { id, body }, who, key, place, isAllowed }: (typeof cells)[number]): Promise<void> {
     const [method = '', path = ''] = route.split(' ')
     const hangUp = new AbortController()
     const response = await fetch(server.url + path.replace('{id}', id ? place[id] : 'xxx_none').replace('{host}', 'claude'), {
@@ -254,7 +290,7 @@ test('a key does on every route what it is limited to, and what it may not do wi
     hangUp.abort()
     const { status } = response
     if ((isAllowed && (status === 401 || status === 403 || (status === 404 && id))) || (!isAllowed && status !== 403) || status >= 500) {
-      surprises.push(`${who}: ${route} answered ${status} ${text.slice(0, 200)}`)
+      surprises.push(`${who}: ${route} of ${id ?? 'none'} answered ${status} ${text.slice(0, 200)}`)
     }
     // The server answers each item by itself and does not decide those that the key may not decide.
     if (route === 'POST /api/actions/decisions' && !/"status":(403|409|410)/.test(text)) surprises.push(`${who}: ${route} answered ${text}`)
@@ -273,6 +309,6 @@ test('a key does on every route what it is limited to, and what it may not do wi
 
   for (const cell of cells.filter(({ isAllowed }) => isAllowed)) await check(cell)
   expect(surprises).toEqual([])
-  const all = Object.keys(ROUTES).length * Object.keys(PERSONS).length * SETS.length
+  const all = (Object.keys(ROUTES).length * Object.keys(PERSONS).length + Object.keys(OF_OTHERS).length) * SETS.length
   expect({ refused: refused.length, cells: cells.length }).toEqual({ refused: expect.toSatisfy((n: number) => n > 200), cells: all })
 })

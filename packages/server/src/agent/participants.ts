@@ -1,5 +1,5 @@
 import { CountersignError, type Principal, type Session } from '@countersign/core'
-import { type Caller, requireScope, type SessionWriter, transactOnce } from '../gate/index.ts'
+import { type Caller, isAdmin, requireScope, type SessionWriter, transactOnce } from '../gate/index.ts'
 import { participants, principals, type SessionRow, type Tx, tellAccess } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { requireEnabledOwner } from './disabled.ts'
@@ -17,11 +17,14 @@ export function* requireParticipant(session: SessionRow, principal: Principal): 
   throw new CountersignError('forbidden', `${principal.name} may read this session, not write in it: its owner or an admin can invite them`)
 }
 
-/** Its owner and admins say who else writes in a session, what it is called, and when it ends. @throws CountersignError `forbidden` */
+/**
+ * Its owner and admins say who else writes in a session, what it is called, and when it ends.
+ * @throws CountersignError `forbidden` for everybody else, and for an admin's key that does not manage.
+ */
 export function* requireHost(session: SessionRow, principal: Principal, what: string): Tx<void> {
   requireScope(principal, ['propose'], what)
-  const isAdmin = principal.kind === 'person' && principal.roles.includes('admin')
-  if (isAdmin || (yield* ownsSession(session, principal))) return
+  if (yield* ownsSession(session, principal)) return
+  if (isAdmin(principal)) return requireScope(principal, ['manage'], what)
   throw new CountersignError('forbidden', `${principal.name} may not ${what}: only its owner and admins may`)
 }
 

@@ -92,9 +92,11 @@ export function requireWriter(principal: Principal): void {
   throw new CountersignError('forbidden', `${principal.name} may look, not act: the role member, approver or admin is needed`)
 }
 
+/** True for an admin, whatever the key in use is limited to: enough for what they read. What they do takes {@link isAdminInScope}. */
+export const isAdmin = ({ kind, roles }: Principal): boolean => kind === 'person' && roles.includes('admin')
+
 /** True for an admin whose key is not limited to less. */
-export const isAdminInScope = (principal: Principal): boolean =>
-  principal.kind === 'person' && principal.roles.includes('admin') && isInScope(principal, 'manage')
+export const isAdminInScope = (principal: Principal): boolean => isAdmin(principal) && isInScope(principal, 'manage')
 
 /**
  * Policy, keys, grants and the record are for admins. An agent or a service never is one, whatever roles it carries.

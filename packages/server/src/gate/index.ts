@@ -1,6 +1,7 @@
 export {
   accepterOf,
   type Caller,
+  isAdmin,
   isAdminInScope,
   isWriter,
   mayDecide,

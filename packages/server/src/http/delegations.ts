@@ -1,5 +1,5 @@
 import { Delegation, DelegationBody, DelegationList, PageQuery, PeopleQuery, PersonList } from '@countersign/core'
-import { delegationsSeenBy, isoTime, viewDelegation } from '../gate/index.ts'
+import { delegationsSeenBy, isAdmin, isoTime, viewDelegation } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { delegations, mapInTurn, principals } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
@@ -39,17 +39,17 @@ export function delegationRoutes(app: App, { store, clock, gate }: HttpDeps): vo
     }),
     (request) => {
       const { principal } = callerOf(request)
-      const isAdmin = principal.kind === 'person' && principal.roles.includes('admin')
+      const isForAdmin = isAdmin(principal)
       const { limit, cursor, q } = request.query
       const [name, id] = decodeCursor('people', cursor, ['string', 'string']) ?? []
       const after = name === undefined ? undefined : { name: String(name), id: String(id) }
       return store.read(function* () {
-        const found = yield* principals.listPeople({ text: q, after, withDisabled: isAdmin, limit: limit + 1 })
+        const found = yield* principals.listPeople({ text: q, after, withDisabled: isForAdmin, limit: limit + 1 })
         const { items: rows, nextCursor } = pageOf('people', found, limit, (row) => [row.name, row.id])
         const items = rows.map(({ id, name, roles, disabled_at }) => ({
           id,
           name,
-          ...(isAdmin && { roles: JSON.parse(roles), disabledAt: disabled_at === null ? null : isoTime(disabled_at) }),
+          ...(isForAdmin && { roles: JSON.parse(roles), disabledAt: disabled_at === null ? null : isoTime(disabled_at) }),
         }))
         return { items, nextCursor }
       })

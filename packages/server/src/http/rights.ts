@@ -1,6 +1,15 @@
 import { CountersignError, type Principal } from '@countersign/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { isAdminInScope, requireAdmin, requireOwnSignIn, requirePerson, requireScope, requireWriter, seesAll } from '../gate/index.ts'
+import {
+  isAdmin,
+  isAdminInScope,
+  requireAdmin,
+  requireOwnSignIn,
+  requirePerson,
+  requireScope,
+  requireWriter,
+  seesAll,
+} from '../gate/index.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -33,8 +42,6 @@ function requireLastingDecider(caller: Principal, doing: string): void {
   requireDecider(caller, doing)
   requireOwnSignIn(caller, doing)
 }
-
-const isAdmin = ({ kind, roles }: Principal): boolean => kind === 'person' && roles.includes('admin')
 
 /**
  * The rights of callers, apart from those that depend on one action, session or other object: these are checked with the object. The gate

@@ -1,6 +1,6 @@
 import { type Action, type AssignBody, type AssignTo, CountersignError, type Principal } from '@countersign/core'
 import { type ActionRow, actions, principals, snoozes, type stored, type Tx } from '../../store/index.ts'
-import { type Caller, mayDecide, requireOwnSignIn, requirePerson, requireScope, requireUnarchived } from '../caller.ts'
+import { type Caller, isAdmin, mayDecide, requireOwnSignIn, requirePerson, requireScope, requireUnarchived } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { emitUpdate } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
@@ -59,8 +59,10 @@ function* findForAssigner(actionId: string, principal: Principal, nowMs: number)
   requirePerson(principal, 'assign actions')
   requireScope(principal, ['decide'], 'assign actions')
   requireOwnSignIn(principal, 'assign actions')
-  const needsNoRight = principal.roles.includes('admin') || (yield* askingPersons(row)).has(principal.id)
-  if (!needsNoRight && (yield* findRight(row, principal, nowMs)).refusal !== undefined)
+  const isTheirs = (yield* askingPersons(row)).has(principal.id) || (yield* findRight(row, principal, nowMs)).refusal === undefined
+  if (!isTheirs && isAdmin(principal))
+    requireScope(principal, ['manage'], `assign action ${row.id}, on which ${principal.name} has no vote`)
+  else if (!isTheirs)
     throw new CountersignError('forbidden', `only who may decide about action ${row.id} or asked for it, and admins, assign it`)
   requireUnarchived(row)
   return row

@@ -11,13 +11,10 @@ import {
   type Tx,
   tellAccess,
 } from '../../store/index.ts'
-import { type Caller, requireAllRoles, requireOwnSignIn, requireScope, requireStanding } from '../caller.ts'
+import { type Caller, isAdmin, requireAdmin, requireAllRoles, requireOwnSignIn, requireScope, requireStanding } from '../caller.ts'
 import type { GateDeps } from '../gate.ts'
 import { isoTime, viewPrincipal } from '../read/view.ts'
 import { transactOnce } from '../transact-once.ts'
-
-/** True for who sees and ends everybody's. */
-const isAdmin = ({ kind, roles }: Principal): boolean => kind === 'person' && roles.includes('admin')
 
 /** @throws CountersignError `forbidden` for who has no vote to give to others: an agent, or a key that may not decide. */
 function requirePerson(principal: Principal): void {
@@ -36,9 +33,7 @@ export async function createDelegation(deps: GateDeps, body: DelegationBody, cal
   const { principal } = caller
   requirePerson(principal)
   const from = body.from ?? principal.id
-  if (from !== principal.id && !isAdmin(principal)) {
-    throw new CountersignError('forbidden', 'only an admin delegates in the name of somebody else')
-  }
+  if (from !== principal.id) requireAdmin(principal, 'delegates in the name of somebody else')
   if (from !== principal.id && body.to === principal.id) {
     throw new CountersignError(
       'forbidden',
@@ -98,9 +93,16 @@ export function delegationsSeenBy({ principal }: Caller): string | undefined {
   return isAdmin(principal) ? undefined : principal.id
 }
 
+/** @throws CountersignError `forbidden` for everybody except who gave it and admins, and for an admin's key that does not manage. */
+function requireMayEnd({ from_id }: DelegationRow, principal: Principal): void {
+  if (from_id === principal.id) return
+  if (!isAdmin(principal)) throw new CountersignError('forbidden', 'only who gave it, or an admin, ends a delegation')
+  requireScope(principal, ['manage'], 'end a delegation of somebody else')
+}
+
 /**
  * Ends a delegation; votes given under it do not count any more where others are waited for. Harmless when it had ended.
- * @throws CountersignError `not_found`; `forbidden` for whom it was given to.
+ * @throws CountersignError `not_found`; `forbidden` for whom it was given to, and for an admin's key that does not manage.
  */
 export async function endDelegation(deps: GateDeps, id: string, caller: Caller): Promise<Delegation> {
   const { principal } = caller
@@ -111,9 +113,7 @@ export async function endDelegation(deps: GateDeps, id: string, caller: Caller):
     const found = yield* delegations.findDelegation.first({ id })
     const concerns = found && (isAdmin(principal) || [found.from_id, found.to_id].includes(principal.id))
     if (!found || !concerns) throw new CountersignError('not_found', `there is no delegation ${id}`)
-    if (found.from_id !== principal.id && !isAdmin(principal)) {
-      throw new CountersignError('forbidden', 'only who gave it, or an admin, ends a delegation')
-    }
+    requireMayEnd(found, principal)
     const data = { delegation: id, from: found.from_id, to: found.to_id }
     yield* recordAudit(outbox, { kind: 'delegation_ended', actor: principal.id, data }, nowMs)
     yield* delegations.revokeDelegation.change({ id, revoked_by: principal.id, now: nowMs })

@@ -48,8 +48,11 @@ for (const { database, open } of STORES) {
     const [before, now] = [gateUnder(temp.store, 1, 'finance'), gateUnder(temp.store, 2, 'treasury')]
     const { id } = await before.propose()
     expect(await before.refresh(id, by(ana)), 'the same policy changes nothing').toMatchObject({ revision: 1, revised: null })
-    const limited: Principal = { ...ana, scopes: ['manage'] }
-    for (const nobody of [ben, tia, bot, limited, { ...ana, host: 'shop' }]) {
+    const limited: Principal[] = [
+      { ...ana, scopes: ['manage'] },
+      { ...ana, scopes: ['decide', 'propose'] },
+    ]
+    for (const nobody of [ben, tia, bot, ...limited, { ...ana, host: 'shop' }]) {
       await expect(now.refresh(id, by(nobody)), nobody.name).rejects.toMatchObject(REFUSED)
     }
     const asked = await now.refresh(id, by(ana))

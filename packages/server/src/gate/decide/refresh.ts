@@ -9,7 +9,7 @@ import {
 } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, findAnswer, revisions, stored, type Tx } from '../../store/index.ts'
-import { type Caller, requireUnarchived, whyNeverDecides } from '../caller.ts'
+import { type Caller, isAdminInScope, requireUnarchived, whyNeverDecides } from '../caller.ts'
 import { type CallerContext, openSession } from '../context.ts'
 import { ConflictError, retryOnConflict } from '../execute/begin-attempt.ts'
 import { whatChanged, whyMoved } from '../execute/revalidate.ts'
@@ -125,7 +125,7 @@ function* findForReading(actionId: string, caller: Caller, nowMs: number): Tx<Ac
 
 /** Not with an embed token: the revision would outlive it. */
 const looksAsAdmin = ({ principal }: Caller): boolean =>
-  principal.roles.includes('admin') && principal.host === undefined && whyNeverDecides(principal) === undefined
+  isAdminInScope(principal) && principal.host === undefined && whyNeverDecides(principal) === undefined
 
 interface Reading {
   row: ActionRow
