@@ -88,6 +88,30 @@ const BAD: [string, RouteTableInput['tools'][string], string][] = [
     'shop.routes.tools.t.input: must describe an object (type: object)',
   ],
   [
+    'a type that is none',
+    { method: 'POST', path: '/a', input: { type: 'object', properties: { b: { type: 'strin' } } } },
+    'shop.routes.tools.t.input.properties.b.type: must be one of object, array, string, number, integer, boolean, null, or a list of them',
+  ],
+  [
+    'a limit whose name is misspelt, which would limit nothing',
+    { method: 'POST', path: '/a', input: { type: 'object', properties: { b: { type: 'number', maximun: 500 } } } },
+    'shop.routes.tools.t.input.properties.b.maximun: is no keyword of JSON Schema, so it would limit nothing: correct its spelling',
+  ],
+  [
+    'a misspelt keyword further down',
+    {
+      method: 'POST',
+      path: '/a',
+      input: { type: 'object', properties: { b: { type: 'array', items: { anyOf: [{ typ: 'string' }] } } } },
+    },
+    'shop.routes.tools.t.input.properties.b.items.anyOf.0.typ: is no keyword of JSON Schema',
+  ],
+  [
+    'a list of allowed values that is none',
+    { method: 'POST', path: '/a', input: { type: 'object', properties: { b: { enum: 'a' } } } },
+    'shop.routes.tools.t.input.properties.b.enum: must be a list with at least one value',
+  ],
+  [
     'a write that is given again',
     { method: 'POST', path: '/a', cacheFor: 'PT30S' },
     'shop.routes.tools.t.cacheFor: is only for reads: a write is carried out each time',
@@ -103,6 +127,16 @@ for (const [name, route, message] of BAD) {
     expect(() => open({ t: route })).toThrow(message)
   })
 }
+
+test('what is named like a keyword, or is a keyword of somebody’s own, is no mistake of an input', () => {
+  const properties = {
+    maximun: { type: ['string', 'null'], 'x-widget': { typ: 'area' }, examples: [{ typ: 1 }], description: 'Free text' },
+    typ: { $ref: '#/$defs/day' },
+  }
+  const $defs = { day: { type: 'string', format: 'date', pattern: '^2', minLength: 10 } }
+  const input = { type: 'object', properties, required: ['typ'], additionalProperties: false, $defs }
+  expect(() => open({ t: { method: 'POST', path: '/a', input } })).not.toThrow()
+})
 
 test('refused when read: a base URL or headers that cannot be used, without showing a secret', () => {
   expect(() => open({}, { baseUrl: 'ftp://x' })).toThrow('shop.routes.baseUrl: must be an http:// or https:// address')

@@ -15,6 +15,7 @@ import { readPathTemplate } from '../http/url-template.ts'
 import { openJsonSchema } from '../schema/json-schema.ts'
 import type { PatternBudget } from '../schema/pattern-cost.ts'
 import { costFault } from '../schema/schema-cost.ts'
+import { writtenFaults } from '../schema/written.ts'
 import { readSettlesWithin } from '../settles-within.ts'
 import type { SetupProblem } from '../setup-error.ts'
 import { executorOf } from '../tool-draft.ts'
@@ -110,6 +111,7 @@ export function readRoute(route: Route, report: (problem: SetupProblem) => void,
 
   const used = new Set(sentFrom.flatMap(([, template]) => (template ? namesIn(template) : [])))
   const sendsRest = route.body === undefined && SENDS_BODY.has(route.method)
+  for (const { path, message } of writtenFaults(route.input ?? {})) fault(['input', ...path], message)
   const inputSchema = closedInput(route.input, used)
   const check = attempt(['input'], () => {
     const fault = costFault(inputSchema, patterns)
