@@ -86,6 +86,8 @@ test('an edit never lowers what the first version required, nor does reading its
     await desk.person('Bo', 'approver', 'finance'),
     await desk.person('Cy', 'finance'),
   ]
+  // Who edits does not count among the two that it needs.
+  for (const name of ['Di', 'Ed', 'Flo']) await desk.person(name, 'approver', 'finance')
   const asked = await propose(desk.agent, 'large refund')
   const harmless = await decide(ana, asked, { arguments: { what: 'harmless' } })
   const floor = { quorum: 2, roles: ['finance'], notRequester: true, alsoRoles: [['approver']] }
@@ -121,4 +123,24 @@ test('an edit into what others decide about needs somebody with both roles', asy
   expect(edited.body.state).toBe('proposed')
   for (const who of [ana, lee]) expect((await decide(who, edited.body)).status).toBeOneOf([403, 404])
   expect((await decide(both, edited.body)).body.state).toBeOneOf(['approved', 'executing', 'succeeded'])
+})
+
+test('an edit that too few people could decide about is refused, and the action is as it was', async () => {
+  await using desk = await openDesk()
+  const [ana, lee] = [await desk.person('Ana', 'approver'), await desk.person('Lee', 'legal')]
+  const asked = await propose(desk.agent, 'plain')
+  const refused = await decide(ana, asked, { arguments: { what: 'legal' } })
+  expect(refused).toMatchObject({
+    status: 403,
+    body: {
+      code: 'forbidden',
+      detail: expect.stringContaining('the role approver, and also legal, and nobody known here can give one'),
+    },
+  })
+  // One of two is too few as well.
+  await desk.person('Kim', 'approver', 'finance')
+  expect(await decide(ana, asked, { arguments: { what: 'large refund' } })).toMatchObject({ status: 403 })
+  expect(await desk.server.admin.get(`/api/actions/${asked.id}`)).toEqual(asked)
+  for (const who of [lee, ana]) await decide(who, asked, { verdict: 'decline' })
+  expect((await desk.server.admin.get(`/api/actions/${asked.id}`)).state).toBe('declined')
 })

@@ -14,7 +14,10 @@ const POLICY: NonNullable<ConfigInput['policy']> = {
   rules: [
     { name: 'reads run', match: { effect: 'read' }, verdict: 'allow' },
     { name: 'nobody cancels', match: { tool: 'set', when: 'args.status == "cancelled"' }, verdict: 'deny' },
-    { name: 'two to ship', match: { tool: 'set', when: 'args.status == "shipped"' }, verdict: 'ask', requires: { quorum: 2 } },
+    {
+      ...{ name: 'two to ship', match: { tool: 'set', when: 'args.status == "shipped"' } },
+      ...{ verdict: 'ask', requires: { quorum: 2 }, expires: 'PT1H' },
+    },
     { name: 'finance for others', match: { tool: 'set', when: 'args.id != "o1"' }, verdict: 'ask', requires: { roles: ['finance'] } },
     { name: 'back to pending', match: { tool: 'set', when: 'args.status == "pending"' }, verdict: 'allow' },
   ],
@@ -116,9 +119,15 @@ test('an edit into what asks for more waits for more: with the vote of its edito
   const edited: Action = (await desk.edit(two, { id: 'o1', status: 'shipped' })).body
   expect(edited).toMatchObject({ state: 'proposed', revision: 2, requires: { quorum: 2 }, policy: { rule: 'two to ship' } })
   expect(edited.votes).toMatchObject([{ verdict: 'approve' }])
+  // A repeat of one's own edit is no other decision; somebody else's is.
+  expect(await desk.edit(two, { status: 'shipped', id: 'o1' })).toMatchObject({ status: 200, body: edited })
+  expect(await desk.edit(two, { id: 'o1', status: 'shipped' }, { digest: edited.digest })).toMatchObject({ status: 409 })
+  const same = { verdict: 'approve', revision: 1, digest: two.digest, arguments: { id: 'o1', status: 'shipped' } }
+  expect(await ben.send('POST', `/api/actions/${two.id}/decision`, { body: same })).toMatchObject({ status: 409 })
   await ben.post(`/api/actions/${two.id}/decision`, { verdict: 'approve', revision: 2, digest: edited.digest })
   expect((await desk.now(two)).state).toBe('succeeded')
 
+  await desk.server.as({ name: 'Fay', kind: 'person', roles: ['approver', 'finance'] })
   const other = await desk.propose()
   const answer: Action = (await desk.edit(other, { id: 'o2', status: 'paid' })).body
   expect(answer, 'an admin is no finance').toMatchObject({
@@ -128,6 +137,17 @@ test('an edit into what asks for more waits for more: with the vote of its edito
     requires: { roles: ['approver'], alsoRoles: [['finance']] },
   })
   expect(desk.orders.done).toHaveLength(1)
+})
+
+test('an edit into what a rule gives a time expires by then, and one within its time no later than before', async () => {
+  await using desk = await openDesk()
+  const asked = await desk.propose()
+  expect(asked.expiresAt).toBeNull()
+  const edited: Action = (await desk.edit(asked, { id: 'o1', status: 'shipped' })).body
+  const leftMs = Date.parse(edited.expiresAt ?? '') - Date.parse(edited.updatedAt)
+  expect(leftMs).toBe(3_600_000)
+  const other: Action = (await desk.edit(edited, { id: 'o1', status: 'paid' })).body
+  expect(other).toMatchObject({ revision: 3, expiresAt: edited.expiresAt })
 })
 
 test('an edit voids the votes before it, and a decision about the version before it is refused', async () => {

@@ -1,6 +1,6 @@
 import { type Action, CountersignError, canonicalJson, type DecisionBody, type JsonObject, type PreviewField } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, findAnswer, stored, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, findAnswer, revisions, stored, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import { type CallerContext, openSession } from '../context.ts'
 import { ConflictError } from '../execute/begin-attempt.ts'
@@ -14,6 +14,7 @@ import { isSameOldValue } from '../propose/same-preview.ts'
 import { viewAction } from '../read/view.ts'
 import { transactOnce } from '../transact-once.ts'
 import { alreadyDecided, changedSinceShown, decide, findForVote, names, takeVote } from './decide.ts'
+import { requireDeciders } from './deciders.ts'
 import { refuseHostDecided } from './host-decided.ts'
 import { revise } from './revise.ts'
 import { findRight } from './rights.ts'
@@ -27,7 +28,7 @@ export type EditBody = DecisionBody & { arguments: JsonObject }
  * as they are, and wrote the arguments as the tool takes them; with that it may be approved at once, or wait for others. The editor is one
  * of those who asked for it from then on, and it takes no less than before: the stricter of both requirements, and the higher risk.
  * @throws CountersignError As a decision does, and `invalid_arguments` with `issues`, also where the tool takes the edited arguments for
- * those that it has; `forbidden` where policy denies the edited call. Then the action is as it was.
+ * those that it has; `forbidden` where policy denies the edited call, or too few people could decide about it. Then the action is as it was.
  */
 export async function approveEdited(deps: GateDeps, actionId: string, body: EditBody, caller: Caller): Promise<Action> {
   if (body.verdict !== 'approve')
@@ -40,7 +41,8 @@ export async function approveEdited(deps: GateDeps, actionId: string, body: Edit
     if (answer) return { answer }
     const nowMs = deps.clock.nowMs()
     const { row } = yield* findForVote(actionId, caller, nowMs)
-    return { row, action: yield* viewAction(row, { nowMs }) }
+    const action = yield* viewAction(row, { nowMs })
+    return (yield* isOwnEdit(row, body, caller)) ? { answer: action } : { row, action }
   })
   if (seen.answer) return seen.answer
   const { row, action } = seen
@@ -72,6 +74,15 @@ export async function approveEdited(deps: GateDeps, actionId: string, body: Edit
   const edited = await transactOnce(deps, caller, (context) => storeEdit(deps, context, { row, prepared, isAsWritten, body: plain }))
   checkpoint('edit.after_store')
   return edited
+}
+
+/** True for the repeat of an edit that waits for others: its editor is told what became of it. */
+function* isOwnEdit(row: ActionRow, { revision = 1, digest, arguments: args }: EditBody, { principal }: Caller): Tx<boolean> {
+  const revised = stored.revisedOf(row)
+  if (row.state !== 'proposed' || revised?.why !== 'edit' || revised.by !== principal.id) return false
+  if (revision !== row.revision - 1 || row.arguments !== canonicalJson(args)) return false
+  const before = (yield* revisions.revisionsOf.all({ action_id: row.id })).at(-1)
+  return digest === undefined || digest === before?.digest
 }
 
 interface Edit {
@@ -106,6 +117,7 @@ function* storeEdit(deps: GateDeps, context: CallerContext, { row, prepared, isA
     const current = (yield* actions.findAction.first({ id: row.id })) ?? row
     throw changedSinceShown(yield* viewAction(current, { nowMs }))
   }
+  yield* requireDeciders(asked)
   const right = yield* findRight(asked, principal, nowMs)
   if (right.refusal === undefined && isAsWritten && !moved && sawTarget(row, prepared)) {
     const { revision, digest } = asked

@@ -127,11 +127,15 @@ function withFloor(policy: PolicyResult, row: ActionRow): PolicyResult {
   return { ...said, requires, ...(asked && asked.length > 0 && { escalateTo: asked }) }
 }
 
-/** The deadline does not move while people decide. A revision of a settled action gets the whole time again. */
+/**
+ * While people decide, the deadline moves no later, and is never later than the rule of the revision says, unless somebody extended it. A
+ * revision of a settled action gets the whole time again.
+ */
 function timesOf(row: Revisable, { policy }: PreparedAction, nowMs: number): Timers {
-  const { expires_at, remind_at, escalate_at } = row
+  const { remind_at, escalate_at } = row
   if (row.state === 'proposed') {
     const { escalation }: Requires = stored.requirementsOf(row)
+    const expires_at = row.extended === null ? earlierOf(row.expires_at, deadlinesOf(policy, undefined, nowMs).expires_at) : row.expires_at
     // Whom an escalation added may decide about the new revision too, where the policy still names them.
     if (escalation?.isDone) return { expires_at, remind_at, escalate_at: nowMs }
     // The policy may escalate only since another version.
@@ -140,6 +144,9 @@ function timesOf(row: Revisable, { policy }: PreparedAction, nowMs: number): Tim
   }
   return deadlinesOf(policy, askedMs(row), nowMs)
 }
+
+const earlierOf = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : Math.min(one, other)
 
 /** Since when the time to decide runs. */
 const askedSince = (row: ActionRow): number => stored.revisedOf(row)?.since ?? row.created_at

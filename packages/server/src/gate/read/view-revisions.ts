@@ -1,6 +1,6 @@
 import type { ActionRevision } from '@countersign/core'
 import { revisions, stored, type Tx, votes } from '../../store/index.ts'
-import { isoTime, viewCast, viewRevised } from './view.ts'
+import { isoTime, viewCast, viewPolicy, viewRevised } from './view.ts'
 
 /** The earlier revisions of an action as they were shown, the first one first. */
 export function* viewRevisions(actionId: string): Tx<ActionRevision[]> {
@@ -21,7 +21,7 @@ export function* viewRevisions(actionId: string): Tx<ActionRevision[]> {
       previewError: row.preview_error,
       previewedAt: row.previewed_at === null ? null : isoTime(row.previewed_at),
       risk: stored.riskOf(row),
-      policy: stored.policyOf(row),
+      policy: viewPolicy(row),
       requires: stored.requirementsOf(row),
       votes: yield* viewCast(yield* votes.votesOf.all({ action_id: actionId, revision })),
       ended: yield* viewRevised(stored.endedOf(row)),

@@ -165,9 +165,15 @@ export interface ViewOptions {
   nowMs: number
 }
 
+/** Policy's decision about a revision, without the times that the server keeps beside it. */
+export function viewPolicy(row: Pick<ActionRow, 'policy'>): Action['policy'] {
+  const { verdict, rule, version, reason } = stored.policyOf(row)
+  return { verdict, rule, version, reason }
+}
+
 /** An action as it leaves the server. */
 export function* viewAction(row: ActionRow, { votes: knownVotes, known, nowMs }: ViewOptions): Tx<Action> {
-  const { verdict, rule, version, reason, declineReasons, extend } = stored.policyOf(row)
+  const { verdict, declineReasons, extend } = stored.policyOf(row)
   const requires: Requires = { ...DEFAULT_REQUIREMENTS, ...stored.requirementsOf(row) }
   // Only an action that needed approval has votes. Where the first vote decides, only a decided action has one.
   const mayHaveVotes = verdict === 'ask' && (row.state !== 'proposed' || requires.quorum > 1 || requires.declineQuorum > 1)
@@ -195,7 +201,7 @@ export function* viewAction(row: ActionRow, { votes: knownVotes, known, nowMs }:
     risk: stored.riskOf(row),
     precondition: row.precondition,
     state: row.state,
-    policy: { verdict, rule, version, reason },
+    policy: viewPolicy(row),
     requires,
     ...(declineReasons && { declineReasons }),
     votes: knownVotes ?? (mayHaveVotes ? yield* viewVotes(row, nowMs) : []),

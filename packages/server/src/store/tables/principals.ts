@@ -69,6 +69,17 @@ export const listRoles = question<Record<string, never>, { roles: string }>((db)
   db.selectFrom('principal').select('roles').distinct().limit(lit(10_000)),
 )
 
+/** How many people, without those who are disabled, have which roles: lists in JSON, each list once. */
+export const countByRoles = question<Record<string, never>, { roles: string; people: number }>((db) =>
+  db
+    .selectFrom('principal')
+    .select((eb) => ['roles', eb.fn.countAll<number>().as('people')])
+    .where('kind', '=', lit('person'))
+    .where('disabled_at', 'is', null)
+    .groupBy('roles')
+    .limit(lit(10_000)),
+)
+
 export const findPrincipal = question<{ id: string }, PrincipalRow>(
   (db, p) => db.selectFrom('principal').selectAll().where('id', '=', p.id),
   { remembered: 'principal' },
