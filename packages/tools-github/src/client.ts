@@ -1,5 +1,6 @@
 import { ToolError } from '@countersign/core'
 import type { Network } from '@countersign/toolkit'
+import { NO_CACHE } from '@countersign/toolkit/internal'
 import { Octokit } from '@octokit/core'
 import { restEndpointMethods } from '@octokit/plugin-rest-endpoint-methods'
 import { wholeFetch } from './fetch.ts'
@@ -16,7 +17,7 @@ export type Rest = InstanceType<typeof GithubOctokit>['rest']
 /** The options that every request gets besides its parameters. */
 export type Sending = {
   request: { signal: AbortSignal; fetch: typeof globalThis.fetch }
-  headers: { 'x-github-api-version': string }
+  headers: { 'x-github-api-version': string; 'cache-control'?: string }
 }
 
 /** The repository of a request, with its options. */
@@ -71,7 +72,9 @@ export function openGithubClient({ network, token, baseUrl, allowed }: GithubCli
       isConnected = true
     })
     try {
-      return await send({ request: { signal, fetch }, headers: { 'x-github-api-version': API_VERSION } })
+      // What a write looks at decides: a cache in between must not answer with an old state.
+      const headers = { 'x-github-api-version': API_VERSION, ...(!isWrite && NO_CACHE) }
+      return await send({ request: { signal, fetch }, headers })
     } catch (error) {
       throw readGithubError(error, { origin, isWrite, isConnected, signal, about })
     }

@@ -91,6 +91,14 @@ test.each(WRITES)(
   },
 )
 
+test('a cache on the way to GitHub does not answer what a change is decided by or verified with', async () => {
+  await using bench = await openGithubBench()
+  const { version } = await bench.look('closeIssue', { number: 1 })
+  await bench.verify('closeIssue', { number: 1 }, contextOf(version))
+  const reads = bench.standin.exchanges.map(({ method, headers }) => `${method} ${headers['cache-control']}`)
+  expect(new Set(reads)).toEqual(new Set(['GET no-cache']))
+})
+
 test('a 404 of a proxy, or for a token that sees the repository no more, does not prove that a branch was deleted', async () => {
   let isAway = false
   const away = { status: 404, body: { message: 'Not Found' } }

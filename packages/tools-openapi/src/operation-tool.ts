@@ -1,6 +1,6 @@
 import type { JsonObject, JsonSchema, JsonValue, VerifyContext } from '@countersign/core'
 import { callHttp, type ToolDraft } from '@countersign/toolkit'
-import { credentialOf, executorOf, fillUrlText, fillWords, verifyRoute } from '@countersign/toolkit/internal'
+import { credentialOf, executorOf, fillUrlText, fillWords, NO_CACHE, verifyRoute } from '@countersign/toolkit/internal'
 import { htmlText } from './html-text.ts'
 import type { Operation } from './operations.ts'
 import type { ReadOverride } from './override.ts'
@@ -79,7 +79,7 @@ export function operationTool(open: OpenOperation): ToolDraft {
 const askedOf = (service: Service) => ({
   base: service.base.url,
   get: (url: URL, signal: AbortSignal) =>
-    callHttp({ ...signedCall(service, url, { accept: 'application/json' }), method: 'GET', signal, mayBeMissing: true }),
+    callHttp({ ...signedCall(service, url, { accept: 'application/json', ...NO_CACHE }), method: 'GET', signal, mayBeMissing: true }),
 })
 
 /** Returns the secrets of a request by name. They identify the rights that the call is made with. */

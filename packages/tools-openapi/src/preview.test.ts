@@ -329,3 +329,37 @@ test('a value in the path of a POST is on the card where the configuration gives
   expect(await rows('Invite {email} to {id}')).toEqual([email])
   expect(await rows()).toEqual([email])
 })
+
+test('a cache on the way to the service does not answer what a decision depends on, whatever an argument says', async () => {
+  // A cache that holds an old answer, and asks the service only where the request says so.
+  await using service = await startService(({ method, headers }) => {
+    const isFresh = headers['cache-control'] === 'no-cache'
+    return { status: 200, body: method === 'GET' ? { status: isFresh ? 'cancelled' : 'pending' } : {} }
+  })
+  const parameters = [ID, { name: 'Cache-Control', in: 'header', schema: { type: 'string' } }]
+  const requestBody = bodyOf({ type: 'object', properties: { status: { type: 'string' } } })
+  const operation = (operationId: string) => ({ operationId, requestBody })
+  const { tool } = await openApi(
+    {
+      paths: {
+        '/orders/{id}': { parameters, get: { operationId: 'get' }, patch: operation('change') },
+        '/orders/{id}/status': { parameters: [ID], post: operation('set') },
+      },
+    },
+    {
+      baseUrl: service.url,
+      operations: {
+        set: {
+          before: { get: '/orders/{id}', compare: { status: '{body}' } },
+          verify: { get: '/orders/{id}', done: { status: 'cancelled' } },
+        },
+      },
+    },
+  )
+  const row = expect.objectContaining({ field: 'status', oldValue: 'cancelled' })
+  const args = { id: '7', body: { status: 'shipped' } }
+  expect((await look(tool('change'), { ...args, 'Cache-Control': 'max-age=600' }))?.fields).toContainEqual(row)
+  expect((await look(tool('set'), args))?.fields).toContainEqual(row)
+  const context = { actionId: 'act_1', idempotencyKey: 'act_1.1', signal: new AbortController().signal }
+  expect(await tool('set').verify?.(args, context)).toMatchObject({ done: true })
+})

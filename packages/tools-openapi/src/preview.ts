@@ -9,6 +9,7 @@ import {
   fillWords,
   lasting,
   member,
+  NO_CACHE,
   namesBefore,
   namesIn,
   valuesOf,
@@ -56,6 +57,7 @@ async function previewByGet(
   const answer = await callOperation(reading.plan, reading.service, argumentsFor(reading.plan, plan, args), {
     method: 'GET',
     signal,
+    mustBeFresh: true,
     // The target of PUT and POST may not exist yet.
     mayBeMissing: method === 'PUT' || method === 'POST',
   })
@@ -192,7 +194,7 @@ async function previewByOverride(
 ): Promise<Preview> {
   const named = override.named(args)
   const url = buildUrl(service.base.url, before.get, named)
-  const answer = await callHttp({ ...signedCall(service, url, { accept: 'application/json' }), method: 'GET', signal })
+  const answer = await callHttp({ ...signedCall(service, url, { accept: 'application/json', ...NO_CACHE }), method: 'GET', signal })
   const fields = before.compare.flatMap(([field, template]): PreviewField[] => {
     const oldValue = field.split('.').reduce(member, answer.body)
     const newValue = template && fillJson(template, named)

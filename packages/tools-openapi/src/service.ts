@@ -1,5 +1,6 @@
 import type { JsonObject } from '@countersign/core'
 import { type CallContent, callHttp, type HttpAnswer, type HttpCall, type OutboundContext } from '@countersign/toolkit'
+import { NO_CACHE } from '@countersign/toolkit/internal'
 import type { OperationPlan } from './plan.ts'
 import type { Credentials } from './security.ts'
 import type { BaseAddress } from './servers.ts'
@@ -20,16 +21,28 @@ export interface Sending {
   ifMatch?: string | undefined
   canLook?: boolean
   mayBeMissing?: boolean
+  /** True when a decision depends on the answer: no cache may then answer without asking the service. */
+  mustBeFresh?: boolean
 }
 
 /**
  * Calls an operation with validated arguments.
  * @throws ToolError as {@link callHttp}.
  */
-export function callOperation(plan: OperationPlan, service: Service, args: JsonObject, sending: Sending): Promise<HttpAnswer> {
+export function callOperation(
+  plan: OperationPlan,
+  service: Service,
+  args: JsonObject,
+  { mustBeFresh, ...sending }: Sending,
+): Promise<HttpAnswer> {
   const { path, query, headers, cookies, content } = plan.write(args)
   return callHttp({
-    ...signedCall(service, urlOf(service.base.url, path, query), { accept: plan.accept, ...headers }, cookies),
+    ...signedCall(
+      service,
+      urlOf(service.base.url, path, query),
+      { accept: plan.accept, ...headers, ...(mustBeFresh && NO_CACHE) },
+      cookies,
+    ),
     ...(content && { content: content satisfies CallContent }),
     ...sending,
   })

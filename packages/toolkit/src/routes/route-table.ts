@@ -2,6 +2,7 @@ import type { ArgumentCheck, ClientRequest, ExecuteContext, JsonObject, JsonValu
 import { credentialOf, NO_CREDENTIAL } from '../http/credential.ts'
 import { callHttp, type HttpCall } from '../http/http-call.ts'
 import { headerFault } from '../http/is-header.ts'
+import { withNoCache } from '../http/no-cache.ts'
 import { asText, fillJson, fillWords, type JsonTemplate, member, namesBefore, namesIn, textsIn } from '../http/template.ts'
 import { buildUrl, fillUrlText, pathFindings } from '../http/url-template.ts'
 import { type Finding, toArgumentIssues } from '../schema/issues.ts'
@@ -108,10 +109,15 @@ function definitionOf(route: Route, { base }: Service): JsonValue {
 }
 
 /** The service as `verify` asks it. */
-const askedOf = ({ network, base, headers, redactor }: Service, timeoutMs: number) => ({
-  base,
-  get: (url: URL, signal: AbortSignal) =>
-    callHttp({ network, method: 'GET', url, own: base.origin, headers, redactor, signal, timeoutMs, mayBeMissing: true }),
+const askedOf = (service: Service, timeoutMs: number) => ({
+  base: service.base,
+  get: (url: URL, signal: AbortSignal) => callHttp({ ...lookCall(service, url, timeoutMs), signal, mayBeMissing: true }),
+})
+
+/** The request with which a route looks at its target, except for the signal. Decisions depend on the answer, so it must not be an old one. */
+const lookCall = ({ network, base, headers, redactor }: Service, url: URL, timeoutMs: number) => ({
+  ...{ network, redactor, timeoutMs, method: 'GET', url, own: base.origin },
+  headers: withNoCache(headers),
 })
 
 function checkArguments({ method }: Route, read: ReadRoute, args: JsonObject): ArgumentCheck {
@@ -190,10 +196,8 @@ function previewOf(route: Route, read: ReadRoute, service: Service, timeoutMs: n
   const words = describe && namesBefore(describe) ? describe : undefined
   if (before) {
     return async (args, signal) => {
-      const { network, redactor, base, headers } = service
-      const url = buildUrl(base, before.get, args, queryOf(before.query, args))
-      const answer = await callHttp({ network, method: 'GET', url, own: base.origin, headers, redactor, signal, timeoutMs })
-      const { body: current, version } = answer
+      const url = buildUrl(service.base, before.get, args, queryOf(before.query, args))
+      const { body: current, version } = await callHttp({ ...lookCall(service, url, timeoutMs), signal })
       const fields = before.compare.flatMap(([field, template]): PreviewField[] => {
         const oldValue = field.split('.').reduce(member, current)
         const newValue = template && fillJson(template, args)
