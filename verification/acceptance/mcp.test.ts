@@ -8,10 +8,13 @@ import { loadConfig } from '../../packages/server/src/config/index.ts'
 import { mcpStarter } from '../../packages/tools-mcp/src/starter.ts'
 import { counterpart } from '../testing/counterparts.ts'
 import { verify } from '../testing/decisions.ts'
+import { MCP_CLIENTS } from '../testing/mcp-clients.ts'
+import { agentKey } from '../testing/mcp-gateway.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/mcp/countersign.config.ts', import.meta.url))
 const RAW = fileURLToPath(new URL('../../packages/tools-mcp/src/testing/raw-server.ts', import.meta.url))
+const THROWING = fileURLToPath(new URL('../../packages/tools-mcp/src/testing/throwing-server.ts', import.meta.url))
 const TASKS = fileURLToPath(new URL('../../packages/tools-mcp/src/testing/task-server.ts', import.meta.url))
 
 const propose = (server: TestServer, tool: string, args: object): Promise<Action> =>
@@ -119,6 +122,49 @@ test('MCP: a write that its server dies of has an unknown outcome, is sent once,
     .split('\n')
     .map((line) => JSON.parse(line).name)
   expect(calls.filter((name) => name === 'die')).toEqual(['die'])
+})
+
+test.each(['late', 'cut', 'hung up'])(
+  'MCP: a tool that pays and then throws the failure of its own request (%s) has an unknown outcome, is sent once, and the agent is told so',
+  async (how) => {
+    const ledger = join(await mkdtemp(join(tmpdir(), 'mcp-ledger-')), 'ledger')
+    const args = [THROWING, ledger]
+    await using server = await startTestServer({
+      environment: process.env,
+      config: {
+        tools: { bank: { mcp: { command: process.execPath, args } } },
+        policy: { rules: [{ name: 'pays', match: { tool: 'bank.pay' }, verdict: 'allow' }] },
+      },
+    })
+    await using agent = await MCP_CLIENTS[2].connect({ url: `${server.url}/mcp`, key: await agentKey(server) })
+    const told = await agent.call('bank_pay', { how })
+    expect(told).toMatchObject({ isError: true, structuredContent: { status: 'outcome_unknown' } })
+    const { actionId } = told.structuredContent as { actionId: string }
+    expect(await server.admin.get(`/api/actions/${actionId}`)).toMatchObject({ state: 'outcome_unknown', attempt: 1 })
+    // Neither the same call nor a person runs it twice before somebody has looked.
+    expect(await agent.call('bank_pay', { how })).toMatchObject({ structuredContent: { status: 'outcome_unknown', actionId } })
+    await expect(server.admin.post(`/api/actions/${actionId}/retry`, {})).rejects.toThrow(/409/)
+    expect(await readFile(ledger, 'utf8')).toBe(`${how}\n`)
+  },
+)
+
+test('MCP: a repeatable tool whose own request failed runs again with the key of the first attempt', async () => {
+  const ledger = join(await mkdtemp(join(tmpdir(), 'mcp-ledger-')), 'ledger')
+  const args = [THROWING, ledger]
+  await using server = await startTestServer({
+    environment: process.env,
+    config: {
+      tools: { bank: { mcp: { command: process.execPath, args, tools: { pay: { idempotent: true } } } } },
+      policy: { rules: mcpStarter('bank') },
+    },
+  })
+  const proposed = await propose(server, 'bank.pay', { how: 'cut' })
+  // A failure would give the next attempt another key.
+  expect(await approve(server, proposed)).toMatchObject({
+    state: 'outcome_unknown',
+    attempt: 3,
+    idempotencyKey: proposed.idempotencyKey,
+  })
 })
 
 /** Makes a program's timers run ten times faster. */

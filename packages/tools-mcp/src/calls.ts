@@ -1,8 +1,9 @@
 import { type Effect, type JsonValue, ToolError, type Verification } from '@countersign/core'
 import type { McpConnection } from './connection.ts'
 import { isTask, type McpDefinition } from './definitions.ts'
-import { rejectedResult } from './failure.ts'
-import { readResult } from './result.ts'
+import { notKnown, rejectedResult } from './failure.ts'
+import { isLostAnswer } from './lost-answer.ts'
+import { type ReadResult, readResult } from './result.ts'
 import { McpTasks, type TaskCall } from './tasks.ts'
 import { plainText } from './words.ts'
 
@@ -35,7 +36,7 @@ export class McpCalls {
     if (!read) return { note: `${this.#server} answered with something that is no result of the protocol.` }
     if (!read.isError) return read.output
     const text = plainText(read.text.trim(), MAX_FAILURE_CHARACTERS)
-    throw rejectedResult(text, this.#server, call.effect) ?? saidItFailed(this.#server, text, call.effect)
+    throw rejectedResult(text, this.#server, call.effect) ?? saidItFailed(this.#server, text, read, call.effect)
   }
 
   /** Finds the outcome of an attempt whose task had not ended when the attempt stopped waiting. */
@@ -46,11 +47,16 @@ export class McpCalls {
   }
 }
 
+/** The words of the SDKs for arguments that do not fit. The tool did not run. */
+const REFUSES_ARGUMENTS = /^MCP error -32602|input validation error/i
+
 /**
  * Returns the error for a result with `isError`. The server reports a failure, but not which part of the call had taken effect before it.
+ * For a write whose failure is only that the tool got no answer ({@link isLostAnswer}), nobody knows whether it acted.
  */
-function saidItFailed(server: string, text: string, effect: Effect): ToolError {
+function saidItFailed(server: string, text: string, { text: whole, output }: ReadResult, effect: Effect): ToolError {
   const words = `${server} says that it failed: ${text || '(no reason given)'}`
-  if (effect === 'read' || /^MCP error -32602|input validation error/i.test(text)) return new ToolError('refused', words)
+  if (effect === 'read' || REFUSES_ARGUMENTS.test(text)) return new ToolError('refused', words)
+  if (isLostAnswer(whole.trim(), output)) return notKnown(words.replace(/\.$/, ''), effect)
   return new ToolError('refused', `${words}${/[.!?…]$/.test(words) ? '' : '.'} It may have done a part of it.`)
 }
