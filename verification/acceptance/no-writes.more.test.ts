@@ -104,3 +104,30 @@ test.skipIf(inject('database') !== 'postgres')(
     expect(target.writes).toHaveLength(3)
   },
 )
+
+test.skipIf(inject('database') !== 'postgres')(
+  'a table that decisions write and that somebody keeps locked: readyz names it and the metrics count it while a decision waits, then all goes on',
+  async () => {
+    await using stack = new AsyncDisposableStack()
+    const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 1 } })))
+    const { url } = stack.use(await openTestDatabase())
+    const place = { dataDir: stack.use(temporaryFolder()).path, environment: { DATABASE_URL: url } }
+    const server = stack.use(await startTestServer({ config: { tools: toolsOf(target) }, place }))
+    const { admin } = server
+    const locker = new Client({ connectionString: url })
+    await locker.connect()
+    stack.defer(() => locker.end())
+    const { id }: Action = await admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'x' } })
+    // As CREATE INDEX without CONCURRENTLY does, for as long as it takes.
+    await locker.query('begin; lock table audit in share mode')
+    const decision = admin.send('POST', `/api/actions/${id}/decision`, { body: { verdict: 'approve' } })
+    const ready = async () => (await admin.send('GET', '/readyz')).body
+    const named = expect.stringMatching(/database session \d+ locks the table audit;/)
+    await expect.poll(ready).toMatchObject({ status: 503, code: 'not_ready', detail: named })
+    expect((await admin.send('GET', '/metrics')).text).toMatch(/^countersign_trouble 1$/m)
+    await locker.query('rollback')
+    expect((await decision).status).toBe(200)
+    expect(await ready()).toEqual({ status: 'ok' })
+    expect(await settled(server, id)).toMatchObject({ state: 'succeeded', attempt: 1 })
+  },
+)

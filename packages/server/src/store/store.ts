@@ -61,8 +61,8 @@ export interface StorageHealth {
   /** Why the database is unusable until an operator repairs it and restarts the server; undefined while no damage is known. */
   readonly damage: string | undefined
   /**
-   * Checks that there is room for a write, without changing stored data.
-   * @throws CountersignError `storage_full` without room.
+   * Checks that there is room for a write, and that nobody keeps a table locked that decisions write, without changing stored data.
+   * @throws CountersignError `storage_full` without room; `not_ready` with the locked table.
    */
   requireRoom(): Promise<void>
   /** Refuses every transaction from now on, until the server is started again. */

@@ -6,9 +6,9 @@ export interface HealthOptions {
   /** Shared with `store` when that can refuse queued transactions. */
   watch: DamageWatch
   /**
-   * Checks whether there is room.
+   * Checks whether a write can be stored.
    * @param hasFailed True when the last write found none: then an actual attempt is worth its cost.
-   * @throws CountersignError `storage_full`.
+   * @throws CountersignError `storage_full`; `not_ready` when others keep it from being written to.
    */
   findRoom(hasFailed: boolean): Promise<void>
 }

@@ -16,7 +16,7 @@ const MIGRATION_LOCK = 4_319_001
 const TABLES_TIMEOUT_MS = 300
 const MAX_TRIES = 100
 /** Tables that transactions write to, in the order in which most transactions reach them. */
-const WRITTEN = ['session', 'run', 'action', 'message', 'vote', 'event', 'once']
+export const WRITTEN = ['session', 'run', 'action', 'message', 'vote', 'event', 'once']
 
 /** Indexes, and tables with a primary key: each of ours has one. */
 const NAMES = `select relname as name from pg_class where relnamespace = current_schema()::regnamespace and (relkind = 'i'

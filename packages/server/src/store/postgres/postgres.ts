@@ -134,7 +134,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     },
   }
   const watch = watchDamage({ damageOf: postgresDamage, whatToDo: WHAT_TO_DO_ABOUT_DAMAGE, onDamage })
-  return watchHealth(store, { watch, findRoom: postgresRoom(store) })
+  return watchHealth(store, { watch, findRoom: postgresRoom(store, clock) })
 }
 
 /**
