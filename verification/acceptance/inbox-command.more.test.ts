@@ -246,7 +246,7 @@ test('the key comes from a file or the environment, never goes out unencrypted, 
     [['inbox', '--url', 'http://approve.example.com'], environment, 'unencrypted: use https'],
     [['policy', 'test', '--replay', '7d', '--server', 'http://0.0.0.0:1'], environment, '0.0.0.0:1 unencrypted: use https'],
     [['audit', 'accept', '--reason', 'Looked into', '--server', 'http://0.0.0.0:1'], environment, '0.0.0.0:1 unencrypted: use https'],
-    [['audit', 'accept', '--reason', 'Looked into', '--server', 'approve'], environment, '--server must be an http:// or https:// address'],
+    [['audit', 'accept', '--reason', 'Looked into', '--server', 'approve'], environment, '--url must be an http:// or https:// address'],
     [['inbox', '--url', 'http://127.0.0.1:1'], environment, 'http://127.0.0.1:1 cannot be reached: start the server'],
     [
       ['inbox'],

@@ -20,9 +20,14 @@ Exit code: 0 when it is done. 1 when something went wrong: no answer, no such ac
 somebody else decided, or it changed. 130 or 143 when it was ended by Ctrl + C or by a signal.`
 
 /** The flags that say which server is called, and with which key. */
-export const withServerAddress = (command: Command): Command =>
+export const withServerAddress = (command: Command): Command => withAddressNamed('--url <url>', command)
+
+/** The same flags for commands whose --url was called --server before: they take both. */
+export const withServerFlag = (command: Command): Command => withAddressNamed('--server, --url <url>', command)
+
+const withAddressNamed = (flags: string, command: Command): Command =>
   command
-    .option('--url <url>', 'the server (COUNTERSIGN_URL, default http://127.0.0.1:4319)')
+    .option(flags, 'the server (COUNTERSIGN_URL, default http://127.0.0.1:4319)')
     .option('--key-file <file>', 'a file that holds the key (COUNTERSIGN_KEY_FILE)')
 
 export const withApiFlags = (command: Command): Command => withServerAddress(command).addHelpText('after', API_HELP)

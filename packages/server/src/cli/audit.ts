@@ -1,10 +1,10 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
-import { AuditSealView, parseJson } from '@countersign/core'
+import { AuditSealView } from '@countersign/core'
 import { exactLinesOf } from '@countersign/toolkit/internal'
 import { Command } from 'commander'
 import { type Anchor, type AuditVerdict, anchorsIn, verifyExport } from '../audit/index.ts'
 import type { Environment } from '../config/index.ts'
-import { requireSafeAddress } from './api.ts'
+import { type ApiFlags, openApi, withServerFlag } from './api.ts'
 import type { JsonOutput } from './json-output.ts'
 import { counted, megabytes, openProgress, percent } from './progress.ts'
 import { say, sayJson } from './say.ts'
@@ -15,10 +15,8 @@ interface VerifyFlags {
   anchor?: string[]
 }
 
-interface AcceptFlags {
-  json?: true
+interface AcceptFlags extends ApiFlags {
   reason: string
-  server: string
 }
 
 const HELP = `
@@ -34,7 +32,7 @@ const ACCEPT_HELP = `
 For a server that seals nothing because its database does not hold the record that it remembers: GET /readyz says why. Look for the cause
 first. A row of the record says who accepted it and why, and the next head is signed with it.
 
-COUNTERSIGN_KEY must hold the key of an admin of that server; one on another machine needs https.
+The key is that of an admin: COUNTERSIGN_KEY in the environment, or a file that holds it. A server on another machine needs https.
 
 Exit code: 0 when the record is sealed again, or nothing was wrong; 1 when it is not.`
 
@@ -43,10 +41,9 @@ export const auditCommand = (environment: Environment): Command =>
   new Command('audit')
     .description('check exported records of decisions and executions')
     .addCommand(
-      new Command('accept')
+      withServerFlag(new Command('accept'))
         .description('let a running server continue to seal a record that differs from the one it remembers')
         .requiredOption('--reason <text>', 'the reason, which is stored in the record')
-        .option('--server <url>', 'the server', 'http://127.0.0.1:4319')
         .option('--json', 'print one JSON object: {accepted, seal}')
         .addHelpText('after', ACCEPT_HELP)
         .action((flags: AcceptFlags) => accept(flags, environment)),
@@ -125,33 +122,24 @@ async function readAnchors(given: string): Promise<Anchor[]> {
   return heads
 }
 
-async function accept({ reason, server, json }: AcceptFlags, environment: Environment): Promise<void> {
-  const key = environment.COUNTERSIGN_KEY
-  if (key === undefined) throw new Error('COUNTERSIGN_KEY must hold the key of an admin of that server')
-  requireSafeAddress(server, '--server')
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const send = (path: string, init: RequestInit) =>
-    fetch(new URL(path, server), { headers, ...init }).catch((cause: unknown) => {
-      throw new Error(`${server} does not answer: is the server running there?`, { cause })
-    })
-  const before = await readSeal(await send('/api/audit/seal', {}))
+async function accept({ reason, json, ...address }: AcceptFlags, environment: Environment): Promise<void> {
+  const api = openApi(address, environment)
+  const before = readSeal(await api.call('GET', '/api/audit/seal'))
   const print = (seal: AuditSealView, lines: readonly string[]) => {
     if (json) return void sayJson({ accepted: before.problem, seal } satisfies JsonOutput<'audit accept'>)
     for (const line of lines) say(line)
   }
   if (before.problem === null) return print(before, ['There is nothing to accept: the record is the one that this server remembers.'])
-  const after = await readSeal(await send('/api/audit/accept', { method: 'POST', body: JSON.stringify({ reason }) }))
+  const after = readSeal(await api.call('POST', '/api/audit/accept', { reason }))
   if (after.problem !== null) throw new Error(`it was accepted, but something else is wrong by now: ${after.problem.why}`)
   print(after, [`Accepted: ${before.problem.why}`, `The record is sealed again${after.head ? `, from head ${after.head.number} on` : ''}.`])
 }
 
-async function readSeal(answer: Response): Promise<AuditSealView> {
-  const parsed = parseJson(await answer.text())
-  const seal = AuditSealView.safeParse(parsed.ok ? parsed.value : undefined)
-  if (answer.ok && seal.success) return seal.data
-  const detail =
-    parsed.ok && typeof parsed.value === 'object' && parsed.value !== null && 'detail' in parsed.value ? parsed.value.detail : ''
-  throw new Error(`the server answered ${answer.status}${detail === '' ? '' : `: ${String(detail)}`}`)
+/** @throws Error for the answer of another version of the server. */
+function readSeal(answer: unknown): AuditSealView {
+  const seal = AuditSealView.safeParse(answer)
+  if (seal.success) return seal.data
+  throw new Error('the server answered in an unknown format: does it run the same version?', { cause: seal.error })
 }
 
 function differencesOf(file: string, { problems, unlisted }: AuditVerdict): string[] {

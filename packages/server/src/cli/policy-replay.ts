@@ -1,16 +1,14 @@
-import { durationMs, parseJson, type ReplayedActions } from '@countersign/core'
+import { durationMs, type ReplayedActions } from '@countersign/core'
 import type { Environment } from '../config/index.ts'
-import { requireSafeAddress } from './api.ts'
+import { type ApiFlags, openApi } from './api.ts'
 import type { JsonOutput } from './json-output.ts'
 import { say, sayJson } from './say.ts'
 
-interface ReplayFlags {
+interface ReplayFlags extends ApiFlags {
   /** The policy in YAML or JSON. Default: the one in force. */
   document?: string | undefined
   replay?: string
-  server: string
   expect?: string
-  json?: true
 }
 
 /**
@@ -19,32 +17,17 @@ interface ReplayFlags {
  * @throws Error without a key of a person, without an answer, for an invalid duration, or for an address that would expose the key.
  */
 export async function replay(
-  { document, replay: time = '', server, expect, json }: ReplayFlags,
+  { document, replay: time = '', expect, json, ...address }: ReplayFlags,
   environment: Environment,
 ): Promise<boolean> {
   if (expect !== undefined) throw new Error('--expect is for a call; a replay says of each kind of change how many there are')
-  const key = environment.COUNTERSIGN_KEY
-  if (key === undefined) throw new Error('COUNTERSIGN_KEY must hold the key of a person of that server')
-  requireSafeAddress(server, '--server')
+  const api = openApi(address, environment)
   const body = { replay: { days: readDays(time) }, ...(document !== undefined && { document }) }
-  const answer = await fetch(new URL('/api/policy/test', server), {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  }).catch((cause: unknown) => {
-    throw new Error(`${server} does not answer: is the server running there?`, { cause })
-  })
-  const text = await answer.text()
-  const parsed = parseJson(text)
-  if (!answer.ok || !parsed.ok) throw new Error(`${server} answered ${answer.status}: ${detailOf(parsed.ok ? parsed.value : undefined)}`)
-  const replayed: ReplayedActions = JSON.parse(text)
+  const replayed = (await api.call('POST', '/api/policy/test', body)) as ReplayedActions
   if (json) sayJson(replayed satisfies JsonOutput<'policy test'>)
   else tellReplay(replayed)
   return !replayed.changes.some(({ wouldBe }) => wouldBe === 'allow')
 }
-
-const detailOf = (problem: unknown): string =>
-  typeof problem === 'object' && problem !== null && 'detail' in problem ? String(problem.detail) : 'an answer in an unknown format'
 
 function tellReplay({ since, evaluated, skipped, truncated, was, wouldBe, changes }: ReplayedActions): void {
   say(

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runCommandLine } from '../../../../verification/testing/run-command.ts'
+import { startTarget } from '../../../../verification/testing/target.ts'
 import { BOOTSTRAP_KEY, startTestServer, temporaryFolder } from '../../../../verification/testing/test-server.ts'
 import type { ConfigInput } from '../config/index.ts'
 
@@ -112,4 +113,31 @@ test('a replay asks a running server, and fails when more would be allowed than 
   const [same, looser] = await Promise.all([run(), run('--policy', policy)])
   expect(same).toMatchObject({ code: 0, stdout: expect.stringContaining('2 actions since ') })
   expect(looser).toMatchObject({ code: 1, stdout: expect.stringMatching(/ask {4}2 → 1\n(.*\n)*.*1 from ask to allow, for example act_/) })
+})
+
+test('a replay and an acceptance call the server of COUNTERSIGN_URL, also below a path, with the key of a file', async () => {
+  using folder = temporaryFolder()
+  const key = join(folder.path, 'key')
+  writeFileSync(key, `${BOOTSTRAP_KEY}\n`)
+  await using server = await startTestServer({ config: { tools } })
+  await using proxy = await startTarget(async ({ method, path, headers: { authorization = '' }, body }) => {
+    if (!path.startsWith('/approve/')) return { status: 404 }
+    const headers = { authorization, 'content-type': 'application/json' }
+    const init = method === 'GET' ? { headers } : { method, headers, body: JSON.stringify(body) }
+    const answer = await fetch(server.url + path.slice('/approve'.length), init)
+    return { status: answer.status, body: await answer.json() }
+  })
+  const url = `${proxy.url}/approve`
+  for (const args of [
+    ['policy', 'test', '--replay', '7d'],
+    ['audit', 'accept', '--reason', 'none'],
+  ]) {
+    const ways: [string[], Record<string, string>][] = [
+      [[], { COUNTERSIGN_URL: url, COUNTERSIGN_KEY_FILE: key }],
+      [['--url', url, '--key-file', key], {}],
+      [['--server', url], { COUNTERSIGN_URL: 'http://127.0.0.1:1', COUNTERSIGN_KEY: BOOTSTRAP_KEY }],
+    ]
+    for (const [more, environment] of ways)
+      expect(await runCommandLine([...args, ...more], environment), `${args[0]} ${more[0]}`).toMatchObject({ code: 0, stderr: '' })
+  }
 })

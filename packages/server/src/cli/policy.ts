@@ -12,6 +12,7 @@ import {
 import { Command, Option } from 'commander'
 import { type Config, decodeUtf8, type Environment, loadConfig, requireConfig } from '../config/index.ts'
 import { type CompiledPolicy, compilePolicy, notesAbout, type PolicyCall, readPolicy } from '../policy/index.ts'
+import { type ApiFlags, withServerFlag } from './api.ts'
 import type { JsonOutput } from './json-output.ts'
 import { replay } from './policy-replay.ts'
 import { starterCommand } from './policy-starter.ts'
@@ -22,13 +23,11 @@ interface CheckFlags {
   json?: true
 }
 
-interface TestFlags {
-  json?: true
+interface TestFlags extends ApiFlags {
   policy?: string
   call?: string
   replay?: string
   config?: string
-  server: string
   expect?: 'allow' | 'ask' | 'deny'
 }
 
@@ -37,7 +36,8 @@ const TEST_HELP = `
 "requester": {"kind": "person", "roles": ["sales"]}}. Nothing is sent to the tool, and no server is needed.
 
 --replay asks a running server what would have been asked, allowed and denied of the actions of that time, with the policy
-of --policy or the one in force. COUNTERSIGN_KEY is the key of a person; a server on another machine needs https.
+of --policy or the one in force. The key is that of a person: COUNTERSIGN_KEY in the environment, or a file that holds it.
+A server on another machine needs https.
 
 Exit code: 0 when policy could be asked and, with --expect, said that (in a replay: nothing would be allowed now that was
 asked or denied then); 1 when not, or when the policy cannot be used.`
@@ -56,13 +56,12 @@ export const policyCommand = (environment: Environment): Command =>
         .action((file: string, flags: CheckFlags) => check(file, flags, environment)),
     )
     .addCommand(
-      new Command('test')
+      withServerFlag(new Command('test'))
         .description('evaluate the policy for a call, or for the calls of the last days')
         .option('--policy <file>', 'a policy in YAML or JSON (default: that of the configuration; with --replay the one in force)')
         .option('--call <json|file>', 'the call')
         .option('--replay <time>', 'the actions of that time: 7d, 12h or an ISO 8601 duration')
         .option('--config <file>', 'configuration (COUNTERSIGN_CONFIG, default countersign.config.ts or countersign.yaml here)')
-        .option('--server <url>', 'where the server is that has the actions', 'http://127.0.0.1:4319')
         .addOption(new Option('--expect <verdict>', 'fail unless this is what policy says').choices(['allow', 'ask', 'deny']))
         .option('--json', 'print one JSON object: {items}, with --replay {since, evaluated, changes, …}')
         .addHelpText('after', TEST_HELP)
