@@ -25,11 +25,13 @@ test('who has to approve, and by when, is part of the sentence', () => {
 })
 
 test('durations are read in words, and what is no duration stands as it is', () => {
-  expect(['PT90S', 'PT1H30M', 'P2DT1M', 'P1W', 'soon'].map(durationText)).toEqual([
+  expect(['PT90S', 'PT1H30M', 'P2DT1M', 'PT2.25S', 'PT1M0.5S', 'P1W', 'soon'].map(durationText)).toEqual([
     '90 seconds',
     '1 hour 30 minutes',
     '2 days 1 minute',
-    '1 week',
+    '2.25 seconds',
+    '1 minute 0.5 seconds',
+    'P1W',
     'soon',
   ])
 })

@@ -32,11 +32,10 @@ function peopleText({ requires: { quorum = 1, roles = ['approver'], notRequester
 }
 
 const UNITS = [
-  [/(\d+)W/, 'week'],
   [/(\d+)D/, 'day'],
   [/T.*?(\d+)H/, 'hour'],
   [/T.*?(\d+)M/, 'minute'],
-  [/T.*?(\d+)S/, 'second'],
+  [/T.*?([\d.]+)S/, 'second'],
 ] as const
 
 /** An ISO 8601 duration in words: `PT1H30M` as `1 hour 30 minutes`. The text itself where it holds nothing known. */
