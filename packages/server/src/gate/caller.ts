@@ -51,10 +51,12 @@ export const seesAll = (principal: Principal): boolean =>
   principal.kind === 'person' && principal.roles.some((role) => SEES_ALL.includes(role))
 
 /** Why the key in use may not do something. */
-const limitOf = ({ unaccepted, name }: Principal): string =>
+const limitOf = ({ unaccepted, name, scopes = [] }: Principal): string =>
   unaccepted
     ? `somebody else made it, and it only reads until ${name} has accepted it: sign in another way and accept it, or run countersign key accept`
-    : 'it is limited to less'
+    : scopes.length === 0
+      ? 'it only reads'
+      : `it is limited to ${scopes.join(' and ')}`
 
 /** True unless the key in use is limited to something else. */
 const isInScope = ({ scopes }: Principal, scope: KeyScope): boolean => scopes === undefined || scopes.includes(scope)
@@ -101,10 +103,13 @@ export const isAdminInScope = (principal: Principal): boolean => isAdmin(princip
 /**
  * Policy, keys, grants and the record are for admins. An agent or a service never is one, whatever roles it carries.
  * @param what Of the refusal: "only an admin <what>".
- * @throws CountersignError `forbidden`
+ * @throws CountersignError `forbidden`; for an admin's key that is limited to less, it says to what.
  */
 export function requireAdmin(principal: Principal, what: string): void {
   if (isAdminInScope(principal)) return
+  if (isAdmin(principal)) {
+    throw new CountersignError('forbidden', `this key may not act as an admin, and only an admin ${what}: ${limitOf(principal)}`)
+  }
   throw new CountersignError('forbidden', `only an admin ${what}${principal.unaccepted ? `; this key may not: ${limitOf(principal)}` : ''}`)
 }
 

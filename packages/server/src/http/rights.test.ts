@@ -32,7 +32,11 @@ test('a refusal says what the caller may not do', async () => {
   expect((await ask({ right: 'admin' }, bot)).body).toContain('"only an admin may list the things"')
   expect((await ask({ right: 'person' }, bot)).body).toContain('"only persons may list the things, bot is an agent"')
   const reader: Principal = { ...ADMIN, scopes: [] }
-  expect((await ask({ right: 'decide' }, reader)).body).toContain('"this key may not list the things: it is limited to less"')
+  expect((await ask({ right: 'decide' }, reader)).body).toContain('"this key may not list the things: it only reads"')
+  const limited: Principal = { ...ADMIN, scopes: ['propose', 'decide'] }
+  expect((await ask({ right: 'admin' }, limited)).body).toContain(
+    '"this key may not act as an admin, and only an admin may list the things: it is limited to propose and decide"',
+  )
 })
 
 test('a service that only monitors has the right to the metrics, and no other', async () => {

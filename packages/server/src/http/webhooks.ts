@@ -89,7 +89,8 @@ function endpointRoutes(app: App, deps: HttpDeps): void {
     '/api/webhooks',
     route('admin', {
       operationId: 'createWebhook',
-      summary: 'Add a webhook; its secret is shown this once',
+      summary: 'Add a webhook',
+      description: 'The secret is in this answer only.',
       body: CreateWebhookBody,
       response: { 201: CreatedWebhook },
     }),
