@@ -63,7 +63,8 @@ export function gate<Tool extends ToolLike>(client: GateClient, tool: Tool, { su
         options,
       )
       if (answer.status === 'succeeded' && !answer.changedArguments) return answer.output
-      told.add(answer.text)
+      // Only toModelOutput takes a text out again.
+      if (typeof toModelOutput === 'function') told.add(answer.text)
       return answer.text
     },
     ...(typeof toModelOutput === 'function' && {
