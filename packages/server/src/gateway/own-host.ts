@@ -19,7 +19,8 @@ export function requireOwnHost({ headers: { host = '', origin } }: FastifyReques
   const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : ''
   const own = [...HERE, ...hosts, ...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname])]
   if (!own.includes(name) && isIP(name.replace(/^\[|\]$/g, '')) === 0) {
-    throw new CountersignError('forbidden', `this server is not ${name || 'there'}: name it with --public-url or gateway.hosts if it is`)
+    if (name === '') throw new CountersignError('forbidden', 'the request names no host: its Host header must be that of this server')
+    throw new CountersignError('forbidden', `this server is not ${name}: name it with --public-url or gateway.hosts if it is`)
   }
   if (origin === undefined || origin === publicUrl) return
   if (!URL.canParse(origin) || new URL(origin).host !== host) {
