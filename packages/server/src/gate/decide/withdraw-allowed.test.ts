@@ -17,6 +17,7 @@ const tools = [define('send', 'client'), define('post', 'server')]
 const bot: Principal = { id: 'prn_bot', kind: 'agent', name: 'bot', roles: ['agent'], personId: ben.id, agent: 'billing' }
 const other: Principal = { id: 'prn_other', kind: 'agent', name: 'other', roles: ['agent', 'admin'] }
 const cy: Principal = { id: 'prn_cy', kind: 'person', name: 'Cy', roles: ['approver'] }
+const vi: Principal = { id: 'prn_vi', kind: 'person', name: 'Vi', roles: ['viewer'] }
 const limited: Principal = { ...ana, scopes: ['decide', 'propose'] }
 const embedded: Principal = { ...ana, host: 'shop' }
 const by = (principal: Principal) => ({ principal })
@@ -47,6 +48,11 @@ for (const { database, open } of STORES) {
       for (const nobody of [cy, other, limited, embedded]) {
         await expect(here.withdraw(id, {}, by(nobody)), nobody.name).rejects.toMatchObject(REFUSED)
       }
+      const others = 'only its proposer, the person whose agent asked for it and admins may'
+      await expect(here.withdraw(id, {}, by(vi))).rejects.toThrow(`Vi may not withdraw ${id}: ${others}`)
+      await expect(here.withdraw(id, {}, by(limited))).rejects.toThrow(
+        `this key may not withdraw ${id}: it is limited to decide and propose`,
+      )
       const withdrawn = await there.withdraw(id, { reason: 'it is gone' }, by(whoever))
       expect(withdrawn).toMatchObject({ state: 'cancelled', error: { kind: 'withdrawn', message: expect.stringMatching(/it is gone$/) } })
       expect(await here.withdraw(id, {}, by(whoever)), 'a repeat').toEqual(withdrawn)

@@ -1,6 +1,6 @@
 import { type Action, type ActionErrorView, CountersignError, type WithdrawBody } from '@countersign/core'
 import { type ActionRow, actions, stored, type Tx } from '../../store/index.ts'
-import { type Caller, isAdminInScope, requireUnarchived, requireWriter } from '../caller.ts'
+import { type Caller, isAdmin, isAdminInScope, requireScope, requireUnarchived, requireWriter } from '../caller.ts'
 import { type CallerContext, openSession } from '../context.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
@@ -53,7 +53,10 @@ function* findForWithdrawal(actionId: string, { principal }: Caller, nowMs: numb
   const isOpenToOthers = !isTheirs && waitsUnasked(row) && principal.kind === 'person' && principal.host === undefined
   const isAdmins = isOpenToOthers && isAdminInScope(principal)
   if (!isTheirs && !isAdmins && !(isOpenToOthers && (yield* askingPersons(row)).has(principal.id))) {
-    throw new CountersignError('forbidden', `${principal.name} may not withdraw ${actionId}: only whoever proposed it may`)
+    // An admin whom only their key keeps from it.
+    if (isOpenToOthers && isAdmin(principal)) requireScope(principal, ['manage'], `withdraw ${actionId}`)
+    const who = waitsUnasked(row) ? 'only its proposer, the person whose agent asked for it and admins may' : 'only whoever proposed it may'
+    throw new CountersignError('forbidden', `${principal.name} may not withdraw ${actionId}: ${who}`)
   }
   if (!isAdmins) requireWriter(principal)
   requireUnarchived(row)
