@@ -13,7 +13,7 @@ import { fullTime } from '../time/relative.ts'
 import { Button, LoadedRows, useList } from '../ui/index.ts'
 import '../ui/pages.css'
 
-const STATE_WORDS: Record<Grant['state'], string> = { standing: 'Standing', used_up: 'Used up', over: 'Over', revoked: 'Revoked' }
+const STATE_WORDS: Record<Grant['state'], string> = { standing: 'In force', used_up: 'Used up', over: 'Expired', revoked: 'Revoked' }
 
 /** `/grants`: lists grants with their expiry and how often each was used. */
 export default function GrantsPage() {

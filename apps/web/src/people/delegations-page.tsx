@@ -13,7 +13,7 @@ import { Button, Loaded, More, useList } from '../ui/index.ts'
 import { DelegationForm } from './delegation-form.tsx'
 import '../ui/pages.css'
 
-const STATE_WORDS: Record<Delegation['state'], string> = { standing: 'Standing', over: 'Over', revoked: 'Ended' }
+const STATE_WORDS: Record<Delegation['state'], string> = { standing: 'In force', over: 'Expired', revoked: 'Revoked' }
 
 /** `/delegations`: who votes in whose place, until when; giving one's own place to somebody and taking it back. */
 export default function DelegationsPage() {
