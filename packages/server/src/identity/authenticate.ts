@@ -44,7 +44,7 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
  * Authenticates each request before any route and before the body is read: by a key, or by the console's credential. Refuses all other
- * requests, except on routes that are declared {@link PUBLIC}. Call it before plugins and routes are registered, so that it applies to all
+ * requests, except on routes that are declared `PUBLIC` (access.ts). Call it before plugins and routes are registered, so that it applies to all
  * of them.
  */
 export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void {

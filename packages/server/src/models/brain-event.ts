@@ -29,8 +29,8 @@ const BrainEvent = z.union([
   z.object({ type: z.literal('tool-output-error'), toolCallId: z.string().min(1), errorText: z.string() }),
   z.object({ type: z.literal('finish'), finishReason: z.string().nullish(), reason: z.string().nullish() }),
   z.object({ type: z.literal('error'), error: z.unknown().optional(), message: z.string().optional(), errorText: z.string().optional() }),
-  // A brain may send more event types (`start`, `text-end`, a look-up in a format of its own); only a malformed event of these types is an
-  // error.
+  // A brain may send more events (`start`, `text-end`, a look-up in a format of its own), and they are ignored. Only of the types below a
+  // malformed event is an error.
   z
     .object({ type: z.string().regex(/^(?!(text-delta|reasoning-delta|require-action|finish|error)$)/) })
     .transform(() => ({ type: 'other' as const })),

@@ -31,7 +31,7 @@ export interface ReadRoute {
   check: ReturnType<typeof openJsonSchema>
   path: Template
   query: [string, JsonTemplate][]
-  /** `rest`: the arguments in `restNames` as they are. */
+  /** `rest`: the arguments that are not in `used`, as they are. */
   body: { kind: 'none' } | { kind: 'template'; template: JsonTemplate } | { kind: 'rest'; used: ReadonlySet<string> }
   describe: Template | undefined
   before: ReadBefore | undefined
