@@ -25,6 +25,7 @@ export class Changed extends Fault {
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
+// Only errors with which the failed operation has changed nothing. EIO is not one: the change may have reached the disk.
 const WORDS: Record<string, string> = {
   EACCES: 'may not be read or written by this server.',
   EPERM: 'may not be read or written by this server.',
@@ -36,6 +37,12 @@ const WORDS: Record<string, string> = {
   ENXIO: 'is not a file.',
   EEXIST: 'is there already.',
   ENAMETOOLONG: 'has a name that is too long.',
+  EXDEV: 'cannot be moved there: the two paths are on different disks or mounts. Create the file there, then delete this one.',
+  EBUSY: 'cannot be replaced or removed: it is in use, for example as a mount of its own. Change it where it is mounted from.',
+  EDQUOT: 'cannot be written: the quota of the disk is used up.',
+  EFBIG: 'cannot be written: the disk takes no file of this size.',
+  EMFILE: 'cannot be opened: this server has too many open files.',
+  ENFILE: 'cannot be opened: this machine has too many open files.',
 }
 
 /** Returns a known error of the file system as a fault in words, and other errors unchanged. */

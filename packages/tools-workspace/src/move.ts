@@ -1,7 +1,7 @@
 import { link, rename, unlink } from 'node:fs/promises'
-import type { Verification } from '@countersign/core'
+import { ToolError, type Verification } from '@countersign/core'
 import { z } from 'zod'
-import { Changed, codeOf, Fault } from './fault.ts'
+import { Changed, codeOf, Fault, faultOf } from './fault.ts'
 import { requireAbsent, sha256 } from './file.ts'
 import { openFolder } from './folder.ts'
 import { type WorkspaceTool, writeTool } from './tool.ts'
@@ -62,10 +62,16 @@ async function land(workspace: Workspace, move: Move): Promise<void> {
       return false
     },
   )
-  if (isLinked) await unlink(old)
-  else await rename(old, now)
+  if (isLinked) await unlink(old).catch((cause: unknown) => Promise.reject(atBoth(move, cause)))
+  else await rename(old, now).catch((error: unknown) => Promise.reject(faultOf(error, move.from.text)))
   await Promise.all([source.sync(), target.sync()])
 }
+
+/** Reports a file that got its new path and kept the old one, for example in a folder where only its owner may remove it. */
+const atBoth = ({ from, to }: Move, cause: unknown): ToolError =>
+  new ToolError('ambiguous', `${from.text} is also at ${to.text} now, but could not be removed from its old path. Remove one of the two.`, {
+    cause,
+  })
 
 async function whereIs(workspace: Workspace, from: string, to: string, wanted: string): Promise<'moved' | 'here' | 'neither'> {
   const [old, now] = await Promise.all([from, to].map((path) => readAt(workspace, placeOf(workspace, path, 'write'))))
