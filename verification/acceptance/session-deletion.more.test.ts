@@ -195,10 +195,14 @@ test('a session is deleted while the model speaks: the call is aborted, and what
   await using desk = await openSessionDesk(() => hold.promise)
   const { server, admin, target, brain, lea } = desk
   using chat = await lea.stream('/api/chat', { body: { message: 'go' } })
-  const { sessionId: id } = await chat.next('session')
+  const { sessionId: id, runId: run } = await chat.next('session')
   await expect.poll(() => brain.calls.length).toBe(1)
   expect((await remove(lea, id)).status).toBe(200)
-  await chat.ended()
+  // A chat always ends with the end of its run.
+  expect((await chat.ended()).at(-1)).toMatchObject({
+    type: 'error',
+    data: { code: 'cancelled', error: `${lea.principal.name} deleted the session`, runId: run },
+  })
   await expect.poll(() => brain.calls[0]?.state).toBe('lost')
   hold.resolve(act('late'))
   await server.settle()

@@ -7,7 +7,7 @@ import { ChatEvent, DECISION_ERRORS } from './docs/index.ts'
 import { followLog } from './follow.ts'
 import { noteEvent } from './note-answers.ts'
 import { taggedRoute } from './route.ts'
-import { endsSession, sessionLog } from './session-log.ts'
+import { sessionLog } from './session-log.ts'
 import { streamWhileStanding } from './stream-while-standing.ts'
 import { requireSessionOf } from './threads/find-thread.ts'
 import { runOf } from './threads/place.ts'
@@ -51,7 +51,13 @@ export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, annou
             stream.send({ type: 'error', id, data: { code: 'forbidden', error: NOT_ACTED_ON } })
             return true
           }
-          return endsSession(event) || (run.id !== undefined && endsRun(event, run.id))
+          if (event.type === 'session_deleted') {
+            // The end of the run is not to be read any more.
+            const error = `${event.data.by.name} deleted the session`
+            stream.send({ type: 'error', id, data: { code: 'cancelled', error, ...(run.id !== undefined && { runId: run.id }) } })
+            return true
+          }
+          return run.id !== undefined && endsRun(event, run.id)
         },
       })
     },
