@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Client } from 'pg'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import type { Database } from '../../packages/server/src/store/index.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
@@ -21,6 +21,18 @@ async function runBeside(database: Database, sql: { sqlite: string; postgres: st
   await client.connect()
   await client.query(sql.postgres)
   await client.end()
+}
+
+/** Makes another program that can keep the server from writing this action: it holds its row, or on SQLite the whole file. */
+async function openBlocker(database: Database, id: string) {
+  if (database.kind === 'sqlite') {
+    const db = new DatabaseSync(join(database.dataDir, 'countersign.db'), { timeout: 240_000 })
+    return { block: async () => db.exec('begin immediate'), release: async () => db.close() }
+  }
+  const client = new Client({ connectionString: database.url })
+  await client.connect()
+  await client.query('begin')
+  return { block: () => client.query('select 1 from action where id = $1 for update', [id]), release: () => client.end() }
 }
 
 const REFUSE = {
@@ -71,6 +83,72 @@ test('an approved action that cannot start is an alarm in log, metrics and ready
   expect(target.writes).toHaveLength(1)
   expect(alarms()).toHaveLength(1)
 })
+
+const alarmsOf = ({ errors }: TestServer) =>
+  errors.filter((line) => line.includes('action.overdue')).map((line) => JSON.parse(line).actionId)
+
+test('an action that cannot be written is overdue 10 seconds after its grace period, and starts once when it can', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using server = await startTestServer({ config: { tools: toolsOf(target) } })
+  const { admin } = server
+  const { id, revision, digest } = await admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'x' } })
+  const blocker = await openBlocker(server.database, id)
+  await admin.post(`/api/actions/${id}/decision`, { verdict: 'approve', revision, digest, startAfter: 'PT5S' })
+  await blocker.block()
+  expect(await admin.get(`/api/actions/${id}`)).toMatchObject({ state: 'approved' })
+
+  await expect.poll(() => alarmsOf(server), ALARM).toEqual([id])
+  expect(await metrics(server)).toContain('\ncountersign_overdue_actions 1\n')
+  expect((await readiness(server)).status).toBe(503)
+
+  await blocker.release()
+  expect(await admin.get(`/api/actions/${id}?wait=60&until=settled`)).toMatchObject({ state: 'succeeded', attempt: 1 })
+  await expect.poll(() => readiness(server), ALARM).toEqual({ status: 200 })
+  expect(target.writes).toHaveLength(1)
+  expect(alarmsOf(server)).toEqual([id])
+})
+
+test.skipIf(inject('database') !== 'postgres')(
+  'an action whose row is locked is overdue 10 seconds after it got its slot, not before',
+  async () => {
+    const held = Promise.withResolvers<void>()
+    await using target = await startTarget(async ({ body }) => {
+      if ((body as { what: string }).what === 'first') await held.promise
+      return { status: 200, body: { id: 1 } }
+    })
+    await using server = await startTestServer({
+      config: { tools: toolsOf(target) },
+      environment: { COUNTERSIGN_MAX_EXECUTIONS: '1' },
+    })
+    const approve = async (what: string): Promise<string> => {
+      const { id } = await server.admin.post('/api/actions', { tool: 'unkeyed', arguments: { what } })
+      await server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+      return id
+    }
+    await approve('first')
+    await expect.poll(() => target.writes.length, ALARM).toBe(1)
+    const id = await approve('second')
+    const blocker = await openBlocker(server.database, id)
+    await blocker.block()
+    // Waits longer than the alarm takes, by the server's own clock.
+    const since = Date.now()
+    await expect.poll(() => Date.now() - since, { interval: 500 }).toBeGreaterThan(15_000)
+    expect([await readiness(server), alarmsOf(server)]).toEqual([{ status: 200 }, []])
+
+    const freedMs = Date.now()
+    held.resolve()
+    await expect.poll(() => readiness(server), ALARM).toMatchObject({ status: 503, overdue: 1 })
+    expect(alarmsOf(server)).toEqual([id])
+    expect(JSON.parse(server.errors.find((line) => line.includes('action.overdue')) ?? '{}').waitedMs).toBeLessThanOrEqual(
+      Date.now() - freedMs,
+    )
+
+    await blocker.release()
+    await expect.poll(() => readiness(server), ALARM).toEqual({ status: 200 })
+    expect(await server.admin.get(`/api/actions/${id}?wait=60&until=settled`)).toMatchObject({ state: 'succeeded', attempt: 1 })
+    expect(target.writes).toHaveLength(2)
+  },
+)
 
 test('an action that can neither start nor be marked as failed is told once and keeps nobody from being ready', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))

@@ -50,16 +50,15 @@ test('with several pages, a look is a pass over all of them', () => {
   expect(told).toEqual(['a', 'b'])
 })
 
-test('once everything is held nothing is overdue, and readyz says that it is held', async () => {
+/** A reconciler over rows whose start fails again and again. */
+function openReconciler(state: { hold: { why: string | undefined }; isAble: boolean; due: ReturnType<typeof row>[] }) {
   const clock = manualClock()
-  const hold: { why: string | undefined } = { why: undefined }
   const looks: Promise<unknown>[] = []
-  let due = [row('act_1')]
   const reconciler = createReconciler(clock, clock.after)
   reconciler.start({
     store: {
       read: async () => [
-        { due, next: '' },
+        { due: state.due, next: '' },
         { due: [], next: '' },
       ],
     },
@@ -68,16 +67,34 @@ test('once everything is held nothing is overdue, and readyz says that it is hel
       background: (look: Promise<unknown>) => looks.push(look),
     },
     log: pino({ level: 'silent' }),
-    // Its start fails again and again.
-    isRetried: () => true,
+    startingSinceMs: () => 0,
     isGivenUp: () => false,
-    isAble: () => true,
-    isHeld: () => hold.why !== undefined,
+    isAble: () => state.isAble,
+    isHeld: () => state.hold.why !== undefined,
   } as unknown as ReconcilerWork)
   const look = async () => {
     clock.pass(3_000)
     await looks.pop()
   }
+  return { clock, reconciler, look }
+}
+
+test('work that is late because the database was away has 10 seconds after its return', async () => {
+  const state = { hold: { why: undefined }, isAble: true, due: [row('act_1')] }
+  const { reconciler, look } = openReconciler(state)
+  state.isAble = false
+  for (let n = 0; n < 5; n++) await look()
+  state.isAble = true
+  for (let n = 0; n < 3; n++) await look()
+  expect(reconciler.overdue.actions).toBe(0)
+  await look()
+  expect(reconciler.overdue.actions).toBe(1)
+})
+
+test('once everything is held nothing is overdue, and readyz says that it is held', async () => {
+  const state = { hold: { why: undefined as string | undefined }, isAble: true, due: [row('act_1')] }
+  const { hold } = state
+  const { clock, reconciler, look } = openReconciler(state)
   const app = await createUnconnectedApp({
     ...{ reconciler, clock, hold, trouble: () => undefined, isStopping: () => false },
     store: { transact: async () => {}, health: { requireRoom() {} } },
@@ -102,7 +119,7 @@ test('once everything is held nothing is overdue, and readyz says that it is hel
   expect([reconciler.overdue.actions, await ready()]).toEqual([0, 'ok'])
   await look()
   expect([reconciler.overdue.actions, await ready()]).toEqual([1, 503])
-  due = []
+  state.due = []
   await look()
   await look()
   expect([reconciler.overdue.actions, await ready()]).toEqual([0, 'ok'])

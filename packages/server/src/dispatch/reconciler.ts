@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
-import { type DueRow, dueWork, type Store, together } from '../store/index.ts'
+import { type DueActionRow, type DueRow, dueWork, type Store, together } from '../store/index.ts'
 import type { Dispatch } from './dispatch.ts'
 import { createOverdue, type Overdue } from './overdue.ts'
 
@@ -19,8 +19,8 @@ export interface ReconcilerWork {
   log: Logger
   /** How many actions of one session are executed concurrently. */
   executionsPerSession: number
-  /** Returns true for an action that was begun here but cannot be started yet. */
-  isRetried(actionId: string): boolean
+  /** Returns since when this process tries to start an action that has its slot, epoch ms; undefined for any other action. */
+  startingSinceMs(actionId: string): number | undefined
   /** Returns true for an action whose start was given up: it was reported, and no longer counts. */
   isGivenUp(actionId: string): boolean
   /** Returns false while the database does not answer: nothing is compared then. */
@@ -52,27 +52,33 @@ export function createReconciler({ nowMs: readNowMs }: Pick<Clock, 'nowMs'>, aft
   let unlocked = 0
   let nextAction = ''
   let nextSession = ''
+  /** When the database last did not answer: after that, work has the time that it needs to begin. */
+  let unableMs = Number.NEGATIVE_INFINITY
   let isStopped = false
   let takeBack = () => {}
 
   async function look({ store, dispatch, log, executionsPerSession, ...work }: ReconcilerWork): Promise<void> {
     const [action, session] = await store.read(() =>
-      together(dueWork.dueActions(nextAction, executionsPerSession), dueWork.dueSessions(nextSession)),
+      together(dueWork.dueActions(nextAction, executionsPerSession, readNowMs()), dueWork.dueSessions(nextSession)),
     )
     const nowMs = readNowMs()
     const isLate = ({ sinceMs }: DueRow) => sinceMs <= nowMs - GRACE_MS
     const late = { actions: action.due.filter(isLate), sessions: session.due.filter(isLate) }
-    const found = await dispatch.reconcile({ actions: late.actions.map(idOf), sessions: late.sessions.map(idOf) })
+    const found = await dispatch.reconcile({ actions: late.actions.filter(hasJob).map(idOf), sessions: late.sessions.map(idOf) })
     enqueued += found.enqueued
     unlocked += found.unlocked
     if (found.enqueued > 0) {
       log.warn({ count: found.enqueued }, 'resync.enqueued')
     }
     const unattended = { actions: new Set(found.unattended.actions), sessions: new Set(found.unattended.sessions) }
-    const isOverdue = ({ sinceMs }: DueRow) => sinceMs <= nowMs - OVERDUE_MS
+    const isOverdue = ({ sinceMs }: DueRow) => Math.max(sinceMs, unableMs) <= nowMs - OVERDUE_MS
+    const isUnattended = ({ id, isInGrace }: DueActionRow) =>
+      !work.isGivenUp(id) && (isInGrace || unattended.actions.has(id) || work.startingSinceMs(id) !== undefined)
+    // The turn of an action that waited for a slot came with the slot.
+    const sinceItsTurn = ({ id, sinceMs }: DueActionRow) => ({ id, sinceMs: Math.max(sinceMs, work.startingSinceMs(id) ?? 0) })
     actions.note({
       due: action.due,
-      unattended: late.actions.filter(({ id }) => !work.isGivenUp(id) && (unattended.actions.has(id) || work.isRetried(id))),
+      unattended: late.actions.filter(isUnattended).map(sinceItsTurn),
       isOverdue,
       isLast: action.next === '',
       tell: ({ id, sinceMs }) => log.error({ actionId: id, waitedMs: nowMs - sinceMs }, 'action.overdue'),
@@ -100,6 +106,7 @@ export function createReconciler({ nowMs: readNowMs }: Pick<Clock, 'nowMs'>, aft
     takeBack = after(actions.count + sessions.count > 0 ? LOOK_AGAIN_MS : LOOK_MS, () => {
       // After a hold, what it delayed has the time that it needs to begin.
       if (work.isHeld()) forgetOverdue()
+      if (!work.isAble()) unableMs = readNowMs()
       const looked = work.isAble() && !work.isHeld() ? look(work) : Promise.resolve()
       const ended = looked.catch((error) => work.log.warn({ error }, 'resync.failed')).then(() => schedule(work))
       work.dispatch.background(ended)
@@ -125,3 +132,4 @@ export function createReconciler({ nowMs: readNowMs }: Pick<Clock, 'nowMs'>, aft
 }
 
 const idOf = ({ id }: DueRow) => id
+const hasJob = ({ isInGrace }: DueActionRow) => !isInGrace

@@ -109,7 +109,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   reconciler.start({
     ...{ store, dispatch, log },
     executionsPerSession: executions.perSession,
-    isRetried: startFailures.isRetried,
+    startingSinceMs: startFailures.startingSinceMs,
     isGivenUp: startFailures.isGivenUp,
     isAble: () => store.health.damage === undefined && membership.trouble === undefined,
     isHeld: () => guard?.held !== undefined,

@@ -40,8 +40,10 @@ interface Start {
  * @throws The error of the start, when even the failure cannot be stored.
  */
 async function untilStarted(deps: GateDeps, approved: ActionRow): Promise<Start> {
-  const { startFailures, log } = deps
+  const { startFailures, clock, log } = deps
   const { id } = approved
+  // From here on nothing but the start itself delays it, also where its transaction waits for a lock.
+  startFailures.begin(id, clock.nowMs())
   let look: Revalidation | undefined
   let failures = 0
   let tries = 0
@@ -63,10 +65,7 @@ async function untilStarted(deps: GateDeps, approved: ActionRow): Promise<Start>
     } catch (error) {
       // The target is read again: what was seen may be as old as the trouble of the database.
       if (look !== UNSTARTABLE) look = undefined
-      if (!isDatabaseAway(error)) {
-        startFailures.retry(id)
-        tries++
-      }
+      if (!isDatabaseAway(error)) tries++
       if (tries === START_TRIES && look !== UNSTARTABLE) {
         look = UNSTARTABLE
         log.error({ actionId: id, tries, error }, 'action.start_abandoned')

@@ -1,31 +1,31 @@
 import { isCountersignError } from '@countersign/core'
 import type { Revalidation } from './revalidate.ts'
 
-/** The actions that this process tries to start and cannot. */
+/** The actions that this process is starting, and those that it cannot start. */
 export interface StartFailures {
-  /** True while a start that failed is tried again. */
-  isRetried(actionId: string): boolean
+  /** Since when this process tries to start an action that has its slot, epoch ms; undefined for any other action. */
+  startingSinceMs(actionId: string): number | undefined
   /** True for an action that could neither be started nor be marked as failed: it is reported once and waits for its next job. */
   isGivenUp(actionId: string): boolean
-  retry(actionId: string): void
+  begin(actionId: string, nowMs: number): void
   giveUp(actionId: string): void
   /** The action was started, or is somebody else's. */
   forget(actionId: string): void
 }
 
 export function createStartFailures(): StartFailures {
-  const retried = new Set<string>()
+  const starting = new Map<string, number>()
   const givenUp = new Set<string>()
   return {
-    isRetried: (id) => retried.has(id),
+    startingSinceMs: (id) => starting.get(id),
     isGivenUp: (id) => givenUp.has(id),
-    retry: (id) => void retried.add(id),
+    begin: (id, nowMs) => void starting.set(id, nowMs),
     giveUp(id) {
-      retried.delete(id)
+      starting.delete(id)
       givenUp.add(id)
     },
     forget(id) {
-      retried.delete(id)
+      starting.delete(id)
       givenUp.delete(id)
     },
   }

@@ -6,11 +6,13 @@ import { listOfStates } from './state-in.ts'
 /** How many rows one read takes at most. A full page is followed by another one after its last row. */
 const DUE_PAGE = 500
 
-/** An approved action that the server executes, and whose grace period is over. */
+/** An approved action that the server executes, and whose grace period is over by the clock. */
 interface ApprovedRow {
   id: string
   session_id: string | null
   updated_at: number
+  /** 1 while no timer has ended the grace period. */
+  in_grace: number
   /** Executing actions of its session. */
   executing: number | null
   /** When an action of its session last started or ended. */
@@ -22,18 +24,20 @@ interface ApprovedRow {
 const OPEN = listOfStates(OPEN_STATES)
 
 // The states appear twice: once to match a partial index, and once as the actual condition.
-const approvedWithTurn = question<{ after: string; per_session: number }, ApprovedRow>((db, p) => ({
+const approvedWithTurn = question<{ after: string; per_session: number; now: number }, ApprovedRow>((db, p) => ({
   compile: () =>
     sql<ApprovedRow>`with page as (
-        select id, session_id, case when starts_at > updated_at then starts_at else updated_at end as updated_at from action
-        where state in ('approved', 'executing') and state = 'approved' and executor = 'server' and due_at is null and id > ${p.after}
+        select id, session_id, case when starts_at > updated_at then starts_at else updated_at end as updated_at,
+          case when due_at is null then 0 else 1 end as in_grace from action
+        where state in ('approved', 'executing') and state = 'approved' and executor = 'server'
+          and (due_at is null or due_at <= ${p.now}) and id > ${p.after}
         order by id limit ${lit(DUE_PAGE)}
       ), busy as (
         select session_id, sum(case when state = 'executing' and executor = 'server' then 1 else 0 end) as executing,
           max(case when state not in ('proposed', 'approved') then updated_at end) as moved_at
         from action where session_id in (select session_id from page) group by session_id
       )
-      select page.id, page.session_id, page.updated_at, busy.executing, busy.moved_at, (
+      select page.id, page.session_id, page.updated_at, page.in_grace, busy.executing, busy.moved_at, (
           select count(*) from (
             select 1 as one from action as other where other.session_id = page.session_id and other.id < page.id
             and other.state in ${OPEN} and other.state = 'approved' and other.executor = 'server'
@@ -74,20 +78,29 @@ export interface DueRow {
   sinceMs: number
 }
 
-export interface DuePage {
-  due: DueRow[]
+export interface DuePage<Row extends DueRow = DueRow> {
+  due: Row[]
   /** Where the next page begins; empty for the first. */
   next: string
 }
 
 const nextOf = (rows: readonly { id: string }[]) => (rows.length < DUE_PAGE ? '' : (rows.at(-1)?.id ?? ''))
 
+export interface DueActionRow extends DueRow {
+  /** True when the timer that ends its grace period is late: until then it has no job. */
+  isInGrace: boolean
+}
+
 /** Approved actions whose turn it is: an action is not due while its session has `perSession` actions executing. */
-export function* dueActions(after: string, perSession: number): Tx<DuePage> {
-  const rows = yield* approvedWithTurn.all({ after, per_session: perSession })
+export function* dueActions(after: string, perSession: number, nowMs: number): Tx<DuePage<DueActionRow>> {
+  const rows = yield* approvedWithTurn.all({ after, per_session: perSession, now: nowMs })
   const due = rows
     .filter(({ executing, earlier }) => Number(executing ?? 0) + Number(earlier) < perSession)
-    .map(({ id, updated_at, moved_at }) => ({ id, sinceMs: Math.max(Number(updated_at), Number(moved_at ?? 0)) }))
+    .map(({ id, updated_at, moved_at, in_grace }) => ({
+      id,
+      sinceMs: Math.max(Number(updated_at), Number(moved_at ?? 0)),
+      isInGrace: Number(in_grace) === 1,
+    }))
   return { due, next: nextOf(rows) }
 }
 
