@@ -82,6 +82,16 @@ const ANSWERS: Case[] = [
     (_, response) => json(response, { errors: [{ message: 'Oops' }], data: { createIssue: { id: 7 } } }),
     { output: { errors: [{ message: 'Oops' }], data: { createIssue: { id: 7 } } } },
   ],
+  [
+    'an error of JSON-RPC',
+    (_, response) => json(response, { jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'insufficient funds' } }),
+    { error: { kind: 'refused', message: /says that it failed \(200\): insufficient funds\. It may have done a part of it\.$/ } },
+  ],
+  [
+    "an answer of Cloudflare's that reports an internal error",
+    (_, response) => json(response, { success: false, errors: [{ code: 1, message: 'Internal error' }], messages: [], result: null }),
+    { error: { kind: 'ambiguous', message: /\(200\): Internal error\. Whether it acted is not known\.$/ } },
+  ],
   ['a reset', cut, { error: { kind: 'ambiguous', message: /did not answer\. Whether it acted is not known/ } }],
   [
     'half an answer',

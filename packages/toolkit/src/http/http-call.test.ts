@@ -156,6 +156,32 @@ test('an answer of 200 that says of a write that it failed is no success', async
     [{ errors, data: { createIssue: { id: 7 }, addLabel: null } }, 'answered'],
     [{ errors, imported: 5 }, 'answered'],
     [{ errors: [], data: null }, 'answered'],
+    [
+      { jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'insufficient funds' } },
+      { kind: 'refused', message: 'AT says that it failed (200): insufficient funds. It may have done a part of it.' },
+    ],
+    [{ jsonrpc: '2.0', error: { code: -32602, message: 'Invalid params', data: { field: 'to' } } }, { kind: 'refused' }],
+    [
+      { jsonrpc: '2.0', id: null, error: { code: -32603, message: 'Oops' } },
+      { kind: 'ambiguous', message: 'AT says that it failed (200): Oops. Whether it acted is not known.' },
+    ],
+    [{ jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'request timed out' } }, { kind: 'ambiguous' }],
+    [{ jsonrpc: '2.0', id: 1, result: { error: { code: 1, message: 'shown' } } }, 'answered'],
+    [{ jsonrpc: '2.0', id: 1, result: 'sent', error: { code: 1, message: 'late' } }, 'answered'],
+    [{ jsonrpc: '2.0', id: 1, error: 'late' }, 'answered'],
+    // An ordinary resource may have such members.
+    [{ id: 1, error: { code: -32000, message: 'the last run failed' } }, 'answered'],
+    [
+      { success: false, errors: [{ code: 10000, message: 'Authentication error' }], messages: [], result: null },
+      { kind: 'refused', message: 'AT says that it failed (200): Authentication error. It may have done a part of it.' },
+    ],
+    [{ success: false, errors: [{ code: 10001, message: 'Internal error' }], messages: [], result: null }, { kind: 'ambiguous' }],
+    [{ success: false, errors: [{ code: 7, message: 'one failed' }], messages: [], result: { id: 7 } }, 'answered'],
+    [{ success: false, errors: [], messages: [], result: null }, 'answered'],
+    [{ success: false, errors: [{ message: 'row 3 is wrong' }], imported: 5, result: null }, 'answered'],
+    [{ success: true, errors: [{ code: 7, message: 'a warning' }], messages: [], result: null }, 'answered'],
+    [{ success: false, result: null }, 'answered'],
+    [{ success: false }, 'answered'],
   ]
   for (const [body, wanted] of answers) {
     await using sink = await startRawSink((socket, received) => isWholeRequest(received) && socket.end(said(body)))
