@@ -74,6 +74,21 @@ test('a choice on one page is that of the other pages of the browser, and none w
   expect(await remembered()).toBe('compact')
 })
 
+test('a choice that the server did not store says so in the menu, until it is stored', async () => {
+  const stored = await keepPreferences()
+  await inbox.page.route('**/api/preferences', (route) => (route.request().method() === 'PATCH' ? route.abort() : route.fallback()))
+  await inbox.open()
+  await inbox.page.getByRole('button', { name: 'Settings' }).click()
+  await inbox.page.getByRole('menuitemradio', { name: 'Rows: compact' }).click()
+  const unsaved = inbox.page.getByRole('menuitemradio', { name: 'Rows: compact – not saved, try again' })
+  await until(() => unsaved.getAttribute('aria-checked')).toBe('false')
+  await inbox.page.unroute('**/api/preferences')
+  await unsaved.click()
+  const saved = inbox.page.getByRole('menuitemradio', { name: 'Rows: compact', exact: true })
+  await until(() => saved.getAttribute('aria-checked')).toBe('true')
+  await until(async () => stored.density).toBe('compact')
+})
+
 test('another browser of the person has the choice that the server stored', async () => {
   await keepPreferences('compact')
   await inbox.open()

@@ -1,6 +1,6 @@
 import type { ChangePreferencesBody, Preferences } from '@countersign/client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { PREFERENCES } from '../saved-views/use-saved-views.ts'
 import { useServices } from '../services.tsx'
 import { useStoredChoice } from './stored-switch.ts'
@@ -15,8 +15,13 @@ type StoredPreference<T extends string> = {
   toStore: (chosen: T) => ChangePreferencesBody
 }
 
-/** A choice that the server stores for the person, the same in every browser. This browser remembers it, and has it at once after a start. */
-export function useStoredPreference<T extends string>(preference: StoredPreference<T>): [chosen: T, choose: (to: T) => void] {
+/**
+ * A choice that the server stores for the person, the same in every browser. This browser remembers it, and has it at once after a start.
+ * `unsaved` is what was chosen here last, if it could not be stored.
+ */
+export function useStoredPreference<T extends string>(
+  preference: StoredPreference<T>,
+): [chosen: T, choose: (to: T) => void, unsaved: T | undefined] {
   const { key, choices, initially, readFrom, toStore } = preference
   const { client } = useServices()
   const cache = useQueryClient()
@@ -35,14 +40,19 @@ export function useStoredPreference<T extends string>(preference: StoredPreferen
     before.current = known
     if (data && stored !== known) cache.setQueryData(PREFERENCES, { ...data, ...toStore(known) })
   }, [known])
+  const [unsaved, setUnsaved] = useState<T>()
   function choose(to: T): void {
+    setUnsaved(undefined)
     const change = toStore(to)
     cache.setQueryData(PREFERENCES, data && { ...data, ...change })
     const storing = client.preferences.change(change)
     storing.then(
       (changed) => cache.setQueryData(PREFERENCES, changed),
-      () => cache.setQueryData(PREFERENCES, data),
+      () => {
+        cache.setQueryData(PREFERENCES, data)
+        setUnsaved(to)
+      },
     )
   }
-  return [stored ?? known, choose]
+  return [stored ?? known, choose, unsaved]
 }

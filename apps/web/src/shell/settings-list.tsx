@@ -13,13 +13,16 @@ const THEMES = [
   { mode: 'system', word: 'As the system' },
 ] as const
 
+/** Behind a choice that the server did not store. */
+const NOT_SAVED = ' – not saved, try again'
+
 /** The choices behind the settings button; a choice leaves the menu open, so that its effect can be seen. */
 export default function SettingsList({ id, anchor, onClose }: { id: string; anchor: HTMLElement; onClose: () => void }) {
   const { mode, setMode } = useColorScheme()
-  const [density, setDensity] = useDensity()
+  const [density, setDensity, unsavedDensity] = useDensity()
   const [shortcuts, setShortcuts] = useShortcuts()
   const notify = useNotifySwitch()
-  const [undoTime, setUndoTime] = useUndoTime()
+  const [undoTime, setUndoTime, unsavedUndoTime] = useUndoTime()
   const push = usePushSwitch()
   const quiet = useQuietHours()
   return (
@@ -40,6 +43,7 @@ export default function SettingsList({ id, anchor, onClose }: { id: string; anch
         >
           <Mark on={density === each} />
           Rows: {each}
+          {unsavedDensity === each && NOT_SAVED}
         </MenuItem>
       ))}
       {UNDO_TIMES.map((each) => (
@@ -52,6 +56,7 @@ export default function SettingsList({ id, anchor, onClose }: { id: string; anch
         >
           <Mark on={undoTime === each} />
           Undo after approving: {UNDO_WORDS[each].toLowerCase()}
+          {unsavedUndoTime === each && NOT_SAVED}
         </MenuItem>
       ))}
       <MenuItem role="menuitemcheckbox" aria-checked={notify.isOn} disabled={notify.isBlocked} onClick={notify.toggle}>
@@ -77,6 +82,7 @@ export default function SettingsList({ id, anchor, onClose }: { id: string; anch
           >
             <Mark on={quietWords(quiet.now) === quietWords(times)} />
             Quiet hours: {quietWords(times)}
+            {quiet.unsaved === times && NOT_SAVED}
           </MenuItem>
         ))}
       <MenuItem role="menuitemcheckbox" aria-checked={shortcuts} onClick={() => setShortcuts(!shortcuts)}>
