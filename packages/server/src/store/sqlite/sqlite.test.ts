@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, renameSync, statSync } from 'node:fs'
+import { copyFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +13,7 @@ import { mountSmallDisk } from '../../../../../verification/testing/small-disk.t
 import { openTempSqlite, raw } from '../../../../../verification/testing/temp-store.ts'
 import { findSetting, insertSetting } from '../tables/settings.ts'
 import { keyOfNobody } from '../testing/key-of-nobody.ts'
+import { ownFolder } from './sqlite.ts'
 
 type TempStore = Awaited<ReturnType<typeof openTempSqlite>>
 
@@ -231,6 +232,19 @@ test('a database whose file or log is moved or deleted under it takes no writes 
     expect([await settingOf(temp, 'before'), await settingOf(temp, 'meanwhile')]).toEqual(['before', undefined])
     expect(onDisk(temp, 'after')).toBe('after')
   }
+})
+
+test('a server whose lock file is deleted takes no writes, also not beside another one that took the folder', async () => {
+  await using temp = await openTempSqlite()
+  await put(temp, 'before')
+  const lock = join(temp.dataDir, 'owner.lock')
+  const refused = { code: 'not_ready', status: 503, message: expect.stringContaining(`${lock} was moved or deleted`) }
+  rmSync(lock)
+  await expect(put(temp, 'alone')).rejects.toMatchObject(refused)
+  const second = ownFolder(temp.dataDir)
+  await expect(put(temp, 'beside')).rejects.toMatchObject(refused)
+  second.close()
+  expect([await settingOf(temp, 'before'), await settingOf(temp, 'beside')]).toEqual(['before', undefined])
 })
 
 const bytesOf = (file: string): number => statSync(file).size

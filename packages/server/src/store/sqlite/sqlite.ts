@@ -104,7 +104,7 @@ export function openSqliteForArchive(dataDir: string): Store {
   requireExisting(dataDir)
   const archiver = holdLock(join(dataDir, 'archive.lock'))
   if (!archiver) throw new ArchiveInProgress(dataDir)
-  const owner = holdLock(join(dataDir, 'owner.lock'))
+  const owner = holdLock(lockFile(dataDir))
   const lock = {
     close() {
       owner?.close()
@@ -126,6 +126,9 @@ export function openSqliteBeside(dataDir: string, onMigrate?: OnMigrate): Store 
   return openStore({ db, dataDir, lock, onCommitted: () => undefined })
 }
 
+/** The file whose lock means that a process owns the folder. */
+const lockFile = (dataDir: string): string => join(dataDir, 'owner.lock')
+
 /**
  * Takes a data folder for this process, creating it when it is missing: a second process on the same folder would take the executing actions
  * of the first for lost ones.
@@ -141,7 +144,7 @@ export function ownFolder(dataDir: string): Lock {
 export function own(dataDir: string): Lock | undefined {
   try {
     makeDurableFolder(dataDir)
-    return holdLock(join(dataDir, 'owner.lock'))
+    return holdLock(lockFile(dataDir))
   } catch (error) {
     throw openingError(error, dataDir, databaseFile(dataDir))
   }
@@ -167,7 +170,7 @@ function openStore({
 }: OpenedSqlite): Store {
   const file = databaseFile(dataDir)
   const watch = watchDamage({ damageOf: (error) => sqliteDamage(error, file), whatToDo: whatToDoAboutDamage(dataDir), onDamage })
-  const commits = groupCommit({ db, onCommitted, onStored: state?.reached, requirePlace: openPlaceCheck(file), watch })
+  const commits = groupCommit({ db, onCommitted, onStored: state?.reached, requirePlace: openPlaceCheck(file, lockFile(dataDir)), watch })
   const store = watchHealth(commits, { watch, findRoom: sqliteRoom(dataDir) })
   const endCheck = isChecked
     ? undefined
