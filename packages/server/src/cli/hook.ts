@@ -36,12 +36,21 @@ export const hookCommand = (environment: Environment): Command =>
     .option('--park <how>', 'defer: at the end of that time a headless Claude Code stops, and asks again when it is resumed')
     .addHelpText('after', HELP)
     .action(async (host: string, event: string | undefined, flags: HookFlags) => {
+      endWithParent()
       const answer = await runHook(readMessage(host, event, await text(process.stdin)), event, flags, environment)
       if ('failed' in answer) {
         process.stderr.write(`${answer.failed}\n`)
         process.exitCode = 2
       } else process.stdout.write(`${JSON.stringify(answer.output)}\n`)
     })
+
+/** A host that gives up ends what it started: where that is a shell, nothing else tells this process that nobody waits any more. */
+function endWithParent(): void {
+  const parent = process.ppid
+  setInterval(() => process.ppid === parent || process.exit(2), PARENT_EVERY_MS).unref()
+}
+
+const PARENT_EVERY_MS = 500
 
 /** Returns the name as that of a host. @throws Error that lists them. */
 export function readHost(name: string): HookHost {

@@ -4,8 +4,9 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, stat
 import { type AddressInfo, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { JsonObject } from '@countersign/core'
+import type { JsonObject, PolicyRule } from '@countersign/core'
 import { expect, onTestFinished, test } from 'vitest'
+import { settled, waiting } from '../../../../../verification/testing/decisions.ts'
 import { runCommandLine, spawnCommandLine } from '../../../../../verification/testing/run-command.ts'
 import { startTestServer, temporaryFolder } from '../../../../../verification/testing/test-server.ts'
 import { HOOK_HOSTS, type HookHost } from '../../coding-agent/index.ts'
@@ -19,10 +20,10 @@ const FILES: Record<HookHost, string> = {
   cursor: '.cursor/hooks.json',
 }
 
-async function start() {
-  const server = await startTestServer({
-    config: { tools: { host: { 'coding-agent': {} } }, policy: { rules: [{ name: 'no', match: { tool: 'host.*' }, verdict: 'deny' }] } },
-  })
+const NOTHING_RUNS: PolicyRule = { name: 'no', match: { tool: 'host.*' }, verdict: 'deny' }
+
+async function start(rules: PolicyRule[] = [NOTHING_RUNS]) {
+  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy: { rules } } })
   onTestFinished(() => server[Symbol.asyncDispose]())
   const home = temporaryFolder()
   onTestFinished(() => home[Symbol.dispose]())
@@ -40,6 +41,8 @@ function write(file: string, content: string): void {
 /** Runs a hook of a host as the host does. */
 async function runHook(command: string, message: object): Promise<{ code: number | null; answer: string; errors: string }> {
   const child = spawn(command, { shell: true, env: { PATH: process.env.PATH ?? '' }, stdio: ['pipe', 'pipe', 'pipe'] })
+  // A command that does not start does not read the message.
+  child.stdin.on('error', () => {})
   child.stdin.end(JSON.stringify(message))
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
   const [answer, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
@@ -293,6 +296,52 @@ test('the hook denies in the words of each host when the server is away, and wha
   const report = await runHook(commands.claude ?? '', { ...claude, hook_event_name: 'PostToolUse', tool_response: 'x' })
   expect(report).toMatchObject({ code: 0, answer: '{}\n' })
 })
+
+test('a hook whose installation or Node is gone denies the calls of hosts that run them otherwise, and its lost reports stop nothing', async () => {
+  const { home, connect } = await start()
+  const asking = { codex: ['PreToolUse', 'PermissionRequest'], gemini: ['BeforeTool'] }
+  const telling = { codex: ['PostToolUse'], gemini: ['AfterTool', 'SessionEnd'] }
+  for (const host of ['codex', 'gemini'] as const) {
+    const file = join(home, FILES[host])
+    await connect(host, '--yes')
+    const written = readFileSync(file, 'utf8')
+    const { hooks } = JSON.parse(written)
+    const commandOf = (event: string): string => hooks[event][0].hooks[0].command
+    const goneWays = ['main.js', process.execPath].map((path) => (command: string) => command.replace(path, `${path}.gone`))
+    for (const gone of goneWays) {
+      for (const event of asking[host]) {
+        const { code, errors } = await runHook(gone(commandOf(event)), {})
+        expect({ code, hasReason: errors.trim() !== '' }, `${host} ${event}`).toEqual({ code: 2, hasReason: true })
+      }
+      // To some hosts 2 says that the result of a call is not to be used.
+      for (const event of telling[host]) expect((await runHook(gone(commandOf(event)), {})).code, `${host} ${event}`).not.toBe(2)
+    }
+    // What an earlier version wrote is found, proved, replaced and removed like this.
+    write(file, written.replaceAll(' || exit 2', ''))
+    expect((await connect(host, '--yes')).code).toBe(0)
+    expect(readFileSync(file, 'utf8')).toBe(written)
+    write(file, written.replaceAll(' || exit 2', ''))
+    expect((await connect(host, '--undo', '--yes')).code).toBe(0)
+    expect(existsSync(file)).toBe(false)
+  }
+})
+
+test.each(['codex', 'gemini'] as const)(
+  'a hook that %s gives up while people are asked ends with its shell, and its card is closed',
+  async (host) => {
+    const { server, home, connect } = await start([])
+    await connect(host, '--yes')
+    const { hooks } = JSON.parse(readFileSync(join(home, FILES[host]), 'utf8'))
+    const [event, tool] = host === 'gemini' ? ['BeforeTool', 'run_shell_command'] : ['PreToolUse', 'Bash']
+    const shell = spawn('bash', ['-c', hooks[event][0].hooks[0].command], { stdio: ['pipe', 'ignore', 'ignore'] })
+    shell.stdin.end(
+      JSON.stringify({ session_id: 's', cwd: '/', hook_event_name: event, tool_name: tool, tool_input: { command: 'npm run deploy' } }),
+    )
+    const { id } = await waiting(server)
+    shell.kill()
+    expect(await settled(server, id)).toMatchObject({ state: 'cancelled', outcome: { status: 'withdrawn' } })
+  },
+)
 
 test.each(['copilot', 'cursor'] as const)(
   '%s is told to report the result of a call, its failure, and the end of a session',

@@ -80,8 +80,8 @@ export const HOST_SETTINGS: Readonly<Record<HookHost, HostSettings>> = {
     file: (environment) => join(environment.CODEX_HOME ?? join(home(environment), '.codex'), 'hooks.json'),
     empty: {},
     hooks: ({ command, limitSeconds, onlyPrompts }) => ({
-      ...(!onlyPrompts && { PreToolUse: [codexHook(command, limitSeconds)] }),
-      PermissionRequest: [codexHook(command, limitSeconds)],
+      ...(!onlyPrompts && { PreToolUse: [codexHook(orDenied(command), limitSeconds)] }),
+      PermissionRequest: [codexHook(orDenied(command), limitSeconds)],
       PostToolUse: [codexHook(command, 0)],
     }),
     notes: [
@@ -115,7 +115,9 @@ export const HOST_SETTINGS: Readonly<Record<HookHost, HostSettings>> = {
     file: (environment, inProject) => (inProject ? resolve('.gemini/settings.json') : join(home(environment), '.gemini/settings.json')),
     empty: {},
     hooks: ({ command, limitSeconds }) => ({
-      BeforeTool: [{ matcher: '*', hooks: [{ type: 'command', command, timeout: (limitSeconds + MARGIN_SECONDS) * 1_000 }] }],
+      BeforeTool: [
+        { matcher: '*', hooks: [{ type: 'command', command: orDenied(command), timeout: (limitSeconds + MARGIN_SECONDS) * 1_000 }] },
+      ],
       AfterTool: [{ matcher: '*', hooks: [{ type: 'command', command, timeout: REPORT_SECONDS * 1_000 }] }],
       SessionEnd: [{ hooks: [{ type: 'command', command, timeout: REPORT_SECONDS * 1_000 }] }],
     }),
@@ -135,6 +137,12 @@ export const HOST_SETTINGS: Readonly<Record<HookHost, HostSettings>> = {
     notes: ['These settings follow the documentation of Cursor; no test of ours has run Cursor.'],
   },
 }
+
+/**
+ * To Codex and Gemini CLI, 2 is a denial, and any other failure lets the call go on: also that of Node without this program, or of a shell
+ * without Node. For GitHub Copilot CLI every failure before a call denies it, and Claude Code and Cursor have settings for it.
+ */
+const orDenied = (command: string): string => `${command} || exit 2`
 
 const codexHook = (command: string, limitSeconds: number): JsonObject => ({
   matcher: '',
