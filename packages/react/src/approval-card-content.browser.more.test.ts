@@ -256,6 +256,37 @@ test('declining takes one click; with a reason it takes the preset or the text, 
   ])
 })
 
+test('a reason stays in its form until the server has taken the decline', async () => {
+  await openPage()
+  await show(page, { action: sampleAction() })
+  await untilReady(page)
+  const open = () => card().getByRole('button', { name: 'Decline with reason' }).click()
+  const send = () => card().getByRole('button', { name: 'Send decline' }).click()
+  await open()
+  await page.getByLabel(/^Reason/).fill('Order 7 is the wrong one')
+  await page.evaluate(() => {
+    window.cardPage.reply = { kind: 'refuse', error: { code: 'offline', message: 'The server cannot be reached.' } }
+  })
+  await send()
+  await card().getByText('The server cannot be reached').waitFor()
+  await untilReady(page)
+  await open()
+  expect(await page.getByLabel(/^Reason/).inputValue()).toBe('Order 7 is the wrong one')
+  await page.evaluate(() => {
+    window.cardPage.reply = { kind: 'take' }
+  })
+  await send()
+  expect((await calls()).map((call) => call.details)).toMatchObject([
+    { reason: 'Order 7 is the wrong one' },
+    { reason: 'Order 7 is the wrong one' },
+  ])
+  // It waits for further votes: the next one has a reason of its own.
+  await show(page, { action: sampleAction({ updatedAt: '2026-11-21T10:44:59.000Z' }) })
+  await untilReady(page)
+  await open()
+  expect(await page.getByLabel(/^Reason/).inputValue()).toBe('')
+})
+
 test('the reasons to choose from are those of the action; one press fills in the text, which can still be changed', async () => {
   await openPage()
   await show(page, { action: sampleAction({ declineReasons: ['Ask finance first', 'Already paid \u202Etwice'] }) })

@@ -17,8 +17,9 @@ export function DecideRow({ view }: { view: CardView }) {
   // Without the form, Decline stays where it is.
   const DeclineForm = shown.state === 'declining' ? MORE.get().module?.DeclineForm : undefined
   const isDeclining = DeclineForm !== undefined
-  // Kept here: another dialog closes the form, and its text must not be lost with it.
+  // Kept here: another dialog closes the form, and so does a decline; its text must not be lost before the server has taken it.
   const [reason, setReason] = useState('')
+  if (reason && shown.state === 'sent') setReason('')
   const switchForm = (change: () => void) => {
     if (card.current?.contains(document.activeElement)) focusCard()
     change()
@@ -26,7 +27,6 @@ export function DecideRow({ view }: { view: CardView }) {
   const decline = (extra?: Extra) =>
     press(() => {
       if (isDeclining) focusCard()
-      setReason('')
       store.decline(extra)
     })
   if (!seen.isSeen && !isDeclining) {
