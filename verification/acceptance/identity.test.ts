@@ -125,6 +125,9 @@ test('a key is known, or it is nobody’s; it is never read from the address', a
     const answer = await server.with({ authorization }).send('GET', '/api/sessions')
     expect(answer, authorization).toMatchObject({ status: 401, body: { code: 'unauthenticated' } })
     expect(answer.text).not.toContain(key)
+    const isWritten = /^Bearer \S{1,500}$/.test(authorization)
+    const why = isWritten ? 'this key is not known here' : 'send Authorization: Bearer <key>'
+    expect(answer.body.detail, authorization).toBe(why)
   }
   for (const name of ['key', 'token', 'access_token', 'api_key', 'authorization', 'apiKey']) {
     expect((await server.with({}).send('GET', `/api/sessions?${name}=${key}`)).status, name).toBe(401)

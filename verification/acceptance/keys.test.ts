@@ -240,11 +240,15 @@ test('a revoked or expired key is nobody’s at once, and what was signed in wit
   try {
     const old = drawKey()
     const body = { name: 'old', kind: 'agent' as const, person: null, expiresIn: 'P1D' }
-    await store.transact((outbox) => createKey({ outbox, by: null, nowMs: Date.now() - 86_460_000 }, body, old))
+    const made = await store.transact((outbox) => createKey({ outbox, by: null, nowMs: Date.now() - 86_460_000 }, body, old))
     const fresh = drawKey()
     await store.transact((outbox) => createKey({ outbox, by: null, nowMs: Date.now() - 86_000_000 }, body, fresh))
-    expect((await withKey(server, old).send('GET', '/api/sessions')).status).toBe(401)
+    const expired = { status: 401, body: { code: 'unauthenticated', detail: `this key expired at ${made.expiresAt}` } }
+    expect(await withKey(server, old).send('GET', '/api/sessions')).toMatchObject(expired)
     expect((await withKey(server, fresh).send('GET', '/api/sessions')).status).toBe(200)
+    // Of a key that was taken away nothing is told.
+    await server.admin.send('DELETE', `/api/keys/${made.id}`)
+    expect((await withKey(server, old).send('GET', '/api/sessions')).body.detail).toBe('this key is not known here')
   } finally {
     await store.close()
   }

@@ -149,7 +149,11 @@ test('a route that says nothing about access is refused to a stranger, and reach
   await app.register(fastifyCookie)
   const principal = { id: 'per_1', kind: 'person', name: 'Ada', roles: [] }
   const parts = {
-    directory: { byHash: async (hash: string) => (hash === hashOf('hers') ? principal : undefined), standing: async () => ({ principal }) },
+    directory: {
+      byHash: async (hash: string) => (hash === hashOf('hers') ? principal : undefined),
+      standing: async () => ({ principal }),
+      expiredAt: async () => undefined,
+    },
     consoleCredential: { read: () => undefined },
     limits: { countRequest() {}, countAttempt() {} },
   }

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireOwnSignIn, requireScope } from '../gate/index.ts'
 import { PUBLIC } from '../identity/access.ts'
-import { requireSameOrigin } from '../identity/authenticate.ts'
+import { requireSameOrigin, unknownKey } from '../identity/authenticate.ts'
 import type { BeginSession } from '../identity/console-sessions.ts'
 import { hashOf } from '../identity/keys.ts'
 import type { LinkRefusal } from '../identity/sign-in-links.ts'
@@ -122,7 +122,7 @@ async function signInByKey(deps: HttpDeps, request: FastifyRequest, key: string)
   const principal = await deps.directory.byHash(keyHash)
   if (!principal) {
     await noteRefusal(deps, request, { how: 'key', reason: 'unknown' })
-    throw new CountersignError('unauthenticated', 'this key is not known here')
+    throw await unknownKey(deps.directory, key)
   }
   if (principal.kind !== 'person')
     throw new CountersignError('forbidden', 'the console is for persons; this key belongs to an agent or a service')

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { CountersignError, canonicalJson, type JsonValue, type Principal } from '@countersign/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Caller } from '../gate/index.ts'
+import { type Caller, isoTime } from '../gate/index.ts'
 import type { Tx } from '../store/index.ts'
 import type { ConsoleSession, ConsoleSessions } from './console-sessions.ts'
 import type { Cookie } from './cookie.ts'
@@ -73,7 +73,8 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
       if (request.principal?.host !== undefined) request.signIn = 'embed token'
       if (!request.principal) {
         limits.countAttempt(request.ip)
-        throw new CountersignError('unauthenticated', `${keyHeader ? `the key in ${keyHeader}` : 'this key'} is not known here`)
+        if (key === undefined && keyHeader === undefined) throw new CountersignError('unauthenticated', 'send Authorization: Bearer <key>')
+        throw await unknownKey(directory, key, keyHeader ? `the key in ${keyHeader}` : 'this key')
       }
     } else {
       const secret = consoleCredential.read(request)
@@ -117,6 +118,17 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
     const secret = await consoleSessions.renew(request.consoleSession)
     if (secret !== undefined) consoleCredential.set(request, reply, secret, sessionLimits.maxMs / 1_000)
   })
+}
+
+/** Returns the refusal of a key that nobody holds. When it expired is told: whoever sends an expired key has held it. */
+export async function unknownKey(
+  directory: Pick<Directory, 'expiredAt'>,
+  key: string | undefined,
+  name = 'this key',
+): Promise<CountersignError> {
+  const expiredAt = key === undefined ? undefined : await directory.expiredAt(hashOf(key))
+  const why = expiredAt === undefined ? 'is not known here' : `expired at ${isoTime(expiredAt)}`
+  return new CountersignError('unauthenticated', `${name} ${why}`)
 }
 
 const unauthenticated = () => new CountersignError('unauthenticated', 'sign in, or send a key: Authorization: Bearer <key>')

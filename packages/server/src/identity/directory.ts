@@ -13,6 +13,8 @@ import type { Standing } from './standing.ts'
 export interface Directory {
   /** Returns the principal of a key or embed token, by its hash; undefined for one that is unknown, expired or revoked. */
   byHash(hash: string): Promise<Principal | undefined>
+  /** Returns when a key expired, by its hash, epoch ms; undefined for one that is unknown or revoked, or has not expired. */
+  expiredAt(hash: string): Promise<number | undefined>
   /** Returns the current standing of a key's holder, by the key's hash, without counting as a use of it. */
   standing(hash: string): Promise<Standing | undefined>
   /** The same within a transaction. @param now The time of the transaction, epoch ms. */
@@ -115,6 +117,9 @@ export async function openDirectory({
   return {
     localPerson,
     byHash,
+    async expiredAt(hash) {
+      return (await store.read(() => keys.expiredKey.first({ hash, now: clock.nowMs() })))?.expires_at ?? undefined
+    },
     standing: (hash) => store.read(() => standingIn(hash, clock.nowMs())),
     standingIn,
     async createKey(body, caller) {

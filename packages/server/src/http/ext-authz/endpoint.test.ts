@@ -21,7 +21,7 @@ async function openApp() {
     refusals: { note: () => undefined, flush: async () => undefined },
     publicUrl: undefined,
     consoleCredential: { read: () => undefined, clear: () => undefined },
-    directory: { byHash: async () => undefined },
+    directory: { byHash: async () => undefined, expiredAt: async () => undefined },
     limits: { countAttempt: () => undefined, countRequest: () => undefined },
     tools: { all: () => [], onChange: () => undefined },
     agents: new Map(),

@@ -76,6 +76,16 @@ export const holderOfKey = question<{ hash: string; now: number }, KeyHolder>((d
     .where(sql<boolean>`(api_key.expires_at is null or api_key.expires_at > ${dialect.nowMs(p.now)})`),
 )
 
+/** Returns when a key expired that was not revoked. */
+export const expiredKey = question<{ hash: string; now: number }, { expires_at: number | null }>((db, p, dialect) =>
+  db
+    .selectFrom('api_key')
+    .select('expires_at')
+    .where('hash', '=', p.hash)
+    .where('revoked_at', 'is', null)
+    .where(sql<boolean>`expires_at <= ${dialect.nowMs(p.now)}`),
+)
+
 /** Records the use of a key. No row changes when a use was recorded since `before`. */
 export const touchKey = question<{ id: string; before: number; now: number }>((db, p) =>
   db
