@@ -81,10 +81,10 @@ export async function openBridge(
     const { id, method } = message
     const hangUp = new AbortController()
     pending.set(id, { hangUp, isInitialize: method === 'initialize' })
-    const lost = () => fail(id, noAnswer('the connection was lost'))
+    const lost = () => fail(id, noAnswer('the connection was lost', method))
     await server
       .send(message, { requestSignal: hangUp.signal, onRequestStreamEnd: lost })
-      .catch((error: unknown) => fail(id, whyNot(error)))
+      .catch((error: unknown) => fail(id, whyNot(error, method)))
   }
 
   async function close(): Promise<void> {
@@ -140,15 +140,17 @@ function idOfCancelled(message: JSONRPCMessage): string | number | undefined {
   return typeof id === 'string' || typeof id === 'number' ? id : undefined
 }
 
-const noAnswer = (why: string): string =>
-  `did not answer: ${why}. A call that it had taken is not lost: once the server is back, the same call finds it.`
+const noAnswer = (why: string, method: string | undefined): string =>
+  method === 'tools/call'
+    ? `did not answer: ${why}. A call that it had taken is not lost: once the server is back, the same call finds it.`
+    : `did not answer: ${why}. Start it, or correct --server.`
 
 /** Returns the words of a refusal's problem document, or why there was no answer. */
-function whyNot(error: unknown): string {
+function whyNot(error: unknown, method?: string): string {
   const text = error instanceof Error ? error.message : String(error)
   const detail = /"detail":("(?:[^"\\]|\\.)*")/.exec(text)?.[1]
   if (detail !== undefined) return `refused this: ${JSON.parse(detail)}.`
   // The words of `fetch` itself are "fetch failed" for all causes.
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : ''
-  return noAnswer(cause || text)
+  return noAnswer(cause || text, method)
 }
