@@ -50,7 +50,7 @@ ledger({ accounts: [1] })
 import type { Action } from '@countersign/core'
 import { ApprovalCard } from '@countersign/react'
 
-export const client = createClient({ baseUrl: 'http://127.0.0.1:4319' })
+export const client = createClient({ baseUrl: 'http://127.0.0.1:4319', key: process.env.COUNTERSIGN_KEY })
 export const inbox = openInbox(client)
 export const waiting: Promise<Action[]> = client.actions.list({ state: 'proposed' }).then(({ items }) => items)
 // @ts-expect-error There is no such filter: the types are really there.

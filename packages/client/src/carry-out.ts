@@ -21,7 +21,7 @@ export type CarryOutOptions = {
    * Ends the wait for the claim, and the request. The outcome is still reported to the server, also that of a hold which it gave meanwhile:
    * the action was not carried out, and has failed.
    */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 type Kind = Extract<ClientResultBody, { error: unknown }>['error']['kind']

@@ -53,23 +53,23 @@ import { createTokenSource, type HostToken } from './token-source.ts'
 
 export type ClientOptions = {
   /** Origin (and prefix) of the server; default '', the page's own origin. */
-  baseUrl?: string
+  baseUrl?: string | undefined
   /** A key. Without one, the console's sign-in is used (same origin only): its cookie over https, else `signInStorage`. */
-  key?: string
+  key?: string | undefined
   /**
    * In a page of a host, instead of `key`: asks the host's own server for a short-lived token of the person who uses the page
    * (`client.embedTokens.create` on that server). It is called again before the token expires.
    */
-  token?: () => Promise<HostToken>
+  token?: (() => Promise<HostToken>) | undefined
   /** Of a console without a key, for the server's own origin only. Without it nobody can sign in over plain http. */
-  signInStorage?: SignInStorage
+  signInStorage?: SignInStorage | undefined
   /** Default: the global `fetch`. */
-  fetch?: typeof globalThis.fetch
+  fetch?: typeof globalThis.fetch | undefined
 }
 
-export type CallOptions = { signal?: AbortSignal }
+export type CallOptions = { signal?: AbortSignal | undefined }
 /** Give your own `idempotencyKey` to repeat a call safely after `offline`; by default every call makes a random one. */
-export type ChangeOptions = CallOptions & { idempotencyKey?: string }
+export type ChangeOptions = CallOptions & { idempotencyKey?: string | undefined }
 /** `shown`: the waiting actions on the screen when the message is sent, and for how many milliseconds each has been there. */
 export type PostOptions = ChangeOptions & { shown?: ShownAction[] }
 /** `everywhere` ends every session of this person, in every browser. */
@@ -246,7 +246,7 @@ export type Client = Management & {
   /** Resolves when the server's process answers; rejects like every call. */
   health(options?: CallOptions): Promise<void>
   /** A raw GET for {@link events}: the 2xx response with its body unread. */
-  open(path: string, input?: { headers?: Readonly<Record<string, string>>; signal?: AbortSignal }): Promise<Response>
+  open(path: string, input?: { headers?: Readonly<Record<string, string>>; signal?: AbortSignal | undefined }): Promise<Response>
 }
 
 /**

@@ -32,7 +32,7 @@ export type RequestInput = {
   query?: Readonly<Record<string, string | number | undefined>>
   body?: unknown
   headers?: Readonly<Record<string, string>>
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /**
