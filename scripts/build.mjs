@@ -1,7 +1,7 @@
 // `npm run build`: makes what `npm pack` packs of each package. JavaScript with types and source maps in `dist`, the licence, and in the
 // server's package the SQL of the migrations and the console.
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ONE_CHECKER } from './compiler.ts'
@@ -24,7 +24,10 @@ for (const name of PUBLISHED) {
   cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
 }
 
-cpSync(join(root, 'packages', 'react', 'src', 'card.css'), join(root, 'packages', 'react', 'dist', 'card.css'))
+const styles = join(root, 'packages', 'react', 'dist', 'card.css')
+cpSync(join(root, 'packages', 'react', 'src', 'card.css'), styles)
+// A compiler that checks imports without names needs a file of types, even an empty one.
+writeFileSync(`${styles}.d.ts`, 'export {}\n')
 
 const server = join(root, 'packages', 'server')
 const migrations = join('store', 'migrations')

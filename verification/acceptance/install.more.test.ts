@@ -23,6 +23,7 @@ const STRICT = [
   '--strict',
   '--exactOptionalPropertyTypes',
   '--noUncheckedIndexedAccess',
+  '--noUncheckedSideEffectImports',
   '--noEmit',
   '--skipLibCheck',
   'false',

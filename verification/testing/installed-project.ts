@@ -49,6 +49,7 @@ ledger({ accounts: [1] })
   'front-end.tsx': `import { createClient, openInbox } from '@countersign/client'
 import type { Action } from '@countersign/core'
 import { ApprovalCard } from '@countersign/react'
+import '@countersign/react/card.css'
 
 export const client = createClient({ baseUrl: 'http://127.0.0.1:4319', key: process.env.COUNTERSIGN_KEY })
 export const inbox = openInbox(client)
