@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '@countersign/core'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { COMPILE_CACHE } from '../../../../verification/testing/compile-cache.ts'
 import type { CommandResult } from '../../../../verification/testing/run-command.ts'
 import { HOOK_HOSTS, type HookHost } from '../coding-agent/index.ts'
@@ -68,4 +70,27 @@ registerHooks({ load: (url, context, next) => { if (url.endsWith('/cli/hook.ts')
   const crashing = broken.replace("throw new Error('it is broken')", "setImmediate(() => { throw new Error('it is broken') })")
   const crashed = await run(['hook', 'claude'], CLAUDE, ['--import', `data:text/javascript,${encodeURIComponent(crashing)}`])
   expect([crashed.code, crashed.stdout]).toEqual([2, ''])
+})
+
+test('a report is made although its host has ended meanwhile', async () => {
+  const requests = Promise.withResolvers<void>()
+  let shell: ReturnType<typeof spawn> | undefined
+  let count = 0
+  const server = createServer((_, response) => {
+    count++
+    // It tries again a second after this answer, by when its shell is gone.
+    if (count === 1) shell?.once('exit', () => response.writeHead(503).end()).kill('SIGKILL')
+    else requests.resolve(void response.end('{}'))
+  })
+  onTestFinished(() => void server.close())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const command = [process.execPath, ...NODE_FLAGS, MAIN, 'hook', 'gemini', '--url', `http://127.0.0.1:${port}`]
+  const report = { ...CLAUDE, hook_event_name: 'AfterTool', tool_name: 'run_shell_command', tool_response: { output: 'done' } }
+  shell = spawn('bash', ['-c', `${command.map((part) => `'${part}'`).join(' ')}; true`], {
+    ...{ env: { ...COMPILE_CACHE, PATH: process.env.PATH ?? '', COUNTERSIGN_KEY: 'key' }, stdio: ['pipe', 'ignore', 'ignore'] },
+  })
+  shell.stdin?.end(JSON.stringify(report))
+  await requests.promise
+  expect(count).toBe(2)
 })

@@ -36,8 +36,10 @@ export const hookCommand = (environment: Environment): Command =>
     .option('--park <how>', 'defer: at the end of that time a headless Claude Code stops, and asks again when it is resumed')
     .addHelpText('after', HELP)
     .action(async (host: string, event: string | undefined, flags: HookFlags) => {
-      endWithParent()
-      const answer = await runHook(readMessage(host, event, await text(process.stdin)), event, flags, environment)
+      const message = readMessage(host, event, await text(process.stdin))
+      // A report goes on: a host that ends does not wait for it.
+      if ('event' in message && message.event.kind === 'ask') endWithParent()
+      const answer = await runHook(message, event, flags, environment)
       if ('failed' in answer) {
         process.stderr.write(`${answer.failed}\n`)
         process.exitCode = 2
